@@ -28,7 +28,7 @@ import org.luaj.vm2.lib.VarArgFunction;
  */
 final class LuaLibrary {
 
-    private static final Set<String> BASE = Set.of("error", "ipairs", "next", "pairs", "select", "tonumber");
+    private static final Set<String> BASE = Set.of("error", "ipairs", "next", "pairs", "select", "tonumber", "type");
     private static final Set<String> STRING =
             Set.of("byte", "find", "gmatch", "gsub", "lower", "match", "sub", "upper");
 
@@ -146,10 +146,12 @@ final class LuaLibrary {
 
     private static Varargs unpack(Varargs arguments) {
         LuaTable table = arguments.checktable(1);
-        if (table.length() > MAX_RESULTS) {
+        int from = arguments.optint(2, 1);
+        int to = arguments.optint(3, table.length());
+        if (to - from >= MAX_RESULTS) {
             throw new LuaError("too many results to unpack");
         }
-        return table.unpack();
+        return table.unpack(from, to);
     }
 
     private static LuaTable struct() {

@@ -4,6 +4,7 @@ import dev.ratelimit.redis.server.CompiledScript.CommandError;
 import io.lettuce.core.cluster.SlotHash;
 import io.lettuce.core.internal.ExceptionFactory;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -15,6 +16,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.luaj.vm2.LuaClosure;
 import org.luaj.vm2.LuaError;
@@ -104,10 +106,12 @@ public final class ScriptServer {
         }
     }
 
-    /** The value is a text, a {@link Hash}, or anything else in place of another type. */
+    /** The value is a text, a {@link Hash}, a {@link Sequence}, or anything else in place of another type. */
     private record Entry(Object value, long expiresAtMillis) {}
 
     private record Hash(Map<LuaString, LuaString> fields) {}
+
+    private record Sequence(List<LuaString> texts) {}
 
     private enum Command {
         TIME(1, 1, false, false),
@@ -116,7 +120,15 @@ public final class ScriptServer {
         PSETEX(4, 4, true, true),
         DEL(2, Integer.MAX_VALUE, true, false),
         HMGET(3, Integer.MAX_VALUE, false, false),
-        HSET(4, 4, true, true),
+        HSET(4, Integer.MAX_VALUE, true, true),
+        HGETALL(2, 2, false, false),
+        HDEL(3, 3, true, false),
+        HLEN(2, 2, false, false),
+        LPUSH(3, 3, true, true),
+        RPUSH(3, Integer.MAX_VALUE, true, true),
+        LTRIM(4, 4, true, false),
+        LRANGE(4, 4, false, false),
+        LLEN(2, 2, false, false),
         PEXPIRE(3, 3, true, false);
 
         private static final Map<LuaString, Command> BY_NAME = new HashMap<>();
@@ -354,7 +366,14 @@ public final class ScriptServer {
             case PSETEX -> set(arguments.checkstring(2), arguments.arg(3), arguments.checkstring(4));
             case DEL -> delete(arguments);
             case HMGET -> fields(arguments);
-            case HSET -> setField(arguments.checkstring(2), arguments.checkstring(3), arguments.checkstring(4));
+            case HSET -> setFields(arguments);
+            case HGETALL -> allFields(arguments.arg(2));
+            case HDEL -> deleteField(arguments.checkstring(2), arguments.checkstring(3));
+            case HLEN -> LuaValue.valueOf(hash(entry(arguments.arg(2))).size());
+            case LPUSH, RPUSH -> push(command, arguments);
+            case LTRIM -> trim(arguments);
+            case LRANGE -> range(arguments);
+            case LLEN -> LuaValue.valueOf(sequence(entry(arguments.arg(2))).size());
             case PEXPIRE -> expire(arguments.checkstring(2), wholeMillis(arguments.arg(3)));
         };
     }
@@ -442,12 +461,75 @@ public final class ScriptServer {
                 .toArray(LuaValue[]::new));
     }
 
-    private LuaValue setField(LuaString key, LuaString field, LuaString value) {
+    private LuaValue setFields(Varargs arguments) {
+        LuaString key = arguments.checkstring(2);
         Entry entry = entry(key);
         Map<LuaString, LuaString> fields = new HashMap<>(hash(entry));
-        boolean known = fields.put(field, value) != null;
-        entries.put(key, new Entry(new Hash(fields), entry == null ? NEVER : entry.expiresAtMillis));
-        return known ? LuaValue.ZERO : LuaValue.ONE;
+        int before = fields.size();
+        for (int i = 3; i < arguments.narg(); i += 2) {
+            fields.put(arguments.checkstring(i), arguments.checkstring(i + 1));
+        }
+        keep(key, entry, new Hash(fields));
+        return LuaValue.valueOf(fields.size() - before);
+    }
+
+    private void keep(LuaString key, @Nullable Entry before, Object value) {
+        entries.put(key, new Entry(value, before == null ? NEVER : before.expiresAtMillis));
+    }
+
+    private LuaTable allFields(LuaValue key) {
+        return LuaValue.listOf(hash(entry(key)).entrySet().stream()
+                .flatMap(field -> Stream.of(field.getKey(), field.getValue()))
+                .toArray(LuaValue[]::new));
+    }
+
+    /** A hash or a list without elements does not exist. */
+    private LuaValue deleteField(LuaString key, LuaString field) {
+        Entry entry = entry(key);
+        Map<LuaString, LuaString> fields = new HashMap<>(hash(entry));
+        if (fields.remove(field) == null) {
+            return LuaValue.ZERO;
+        } else if (fields.isEmpty()) {
+            entries.remove(key);
+        } else {
+            keep(key, entry, new Hash(fields));
+        }
+        return LuaValue.ONE;
+    }
+
+    private static List<LuaString> sequence(@Nullable Entry entry) {
+        if (entry != null && !(entry.value instanceof Sequence)) {
+            throw new CommandError("WRONGTYPE Operation against a key holding the wrong kind of value");
+        }
+        return entry != null && entry.value instanceof Sequence sequence ? sequence.texts : List.of();
+    }
+
+    private LuaValue push(Command command, Varargs arguments) {
+        LuaString key = arguments.checkstring(2);
+        Entry entry = entry(key);
+        List<LuaString> texts = new ArrayList<>(sequence(entry));
+        for (int i = 3; i <= arguments.narg(); i++) {
+            texts.add(command == Command.LPUSH ? 0 : texts.size(), arguments.checkstring(i));
+        }
+        keep(key, entry, new Sequence(texts));
+        return LuaValue.valueOf(texts.size());
+    }
+
+    /** From the beginning only. */
+    private LuaValue trim(Varargs arguments) {
+        LuaString key = arguments.checkstring(2);
+        Entry entry = entry(key);
+        List<LuaString> texts = sequence(entry);
+        int size = Math.min(texts.size(), arguments.checkint(4) + 1);
+        if (entry != null) {
+            keep(key, entry, new Sequence(List.copyOf(texts.subList(0, size))));
+        }
+        return LuaValue.TRUE;
+    }
+
+    /** All of them only. */
+    private LuaTable range(Varargs arguments) {
+        return LuaValue.listOf(sequence(entry(arguments.arg(2))).toArray(LuaValue[]::new));
     }
 
     private LuaValue delete(Varargs arguments) {

@@ -293,6 +293,30 @@ class RateLimitsPageTest {
     }
 
     @Test
+    void undoOfAnOverride_bringsBackTheOneBefore_andBackAgain_unlessAColleagueWasThere() throws Exception {
+        assertThat(run("""
+                        const title = 'Overrides';
+                        const set = (key, limit) => {
+                          field(title, 'key').value = key; field(title, 'limit').value = limit; return press(title, 'Set'); };
+                        const inForce = async () => note((await (await real('/actuator/ratelimits/' + p + '/overrides')).json())
+                          .overrides.map(one => one.limit + ' ' + (one.reason || '')).join().trim() || 'none');
+                        await post(p + '/overrides', {key: 'acme', limit: '50/hour', reason: 'contract'});
+                        await visit('#/policy/' + p, title);
+                        await set(' acme ', 'blocked'); await inForce();
+                        await press(title, 'Undo'); await inForce();
+                        await press(title, 'Undo'); await inForce();
+                        await post(p + '/overrides', {key: 'acme', limit: '9/hour', reason: 'stolen key'});
+                        note(await press(title, 'Undo')); await inForce();
+                        """))
+                .containsExactly(
+                        "blocked",
+                        "50/hour contract",
+                        "blocked",
+                        "the override of this key was changed meanwhile, and it is 9/hour now; look at it before you change it",
+                        "9/hour stolen key");
+    }
+
+    @Test
     void planOfAColleague_isNotOverwritten() throws Exception {
         assertThat(run("""
                         const pro = () => note(field('Plans', 'limit').value + ' ' + now.all.policies[0].plans.pro);
@@ -448,7 +472,7 @@ class RateLimitsPageTest {
                         "3",
                         "In force: <b>eve</b> is blocked until then, by anonymous: loop (on this instance only, until it restarts). Undo",
                         "▲ would be refusedoverride: blocked until then, by anonymous: loop",
-                        "The override of <b>eve</b> has ended.",
+                        "The override of <b>eve</b> has ended. Undo",
                         "In force: <b>eve</b> is 30/hour until then, by anonymous: loop (on this instance only, until it restarts). Undo");
     }
 
@@ -502,7 +526,7 @@ class RateLimitsPageTest {
                         "none",
                         "none",
                         "<i>x</i>,50/minute",
-                        "ratelimit.policies.p.overrides",
+                        "'many' is not a limit of a key;",
                         "0");
     }
 

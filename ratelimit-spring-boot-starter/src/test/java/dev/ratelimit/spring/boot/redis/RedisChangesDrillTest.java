@@ -12,9 +12,10 @@ import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.Server;
 import dev.ratelimit.spring.TestApi;
-import dev.ratelimit.spring.rules.operation.Changes;
+import dev.ratelimit.spring.rules.history.ChangeStore;
+import dev.ratelimit.spring.rules.history.ChangedValue;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
-import io.lettuce.core.SetArgs;
+import dev.ratelimit.spring.rules.text.PropertyName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,7 +29,6 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -98,13 +98,17 @@ class RedisChangesDrillTest {
                 "management.endpoints.web.exposure.include=ratelimits",
                 "management.endpoint.ratelimits.access=unrestricted");
         final RateLimitOperations operations = app.bean(RateLimitOperations.class);
-        private Changes known = Changes.NONE;
+        private ChangeStore.Contents known = operations.changes().contents();
         private long limit = Long.MAX_VALUE;
 
+        /** Whatever it has known, adds nothing to what it knows. */
         void checkNothingIsForgotten() {
-            Changes now = operations.changes();
-            assertThat(now.and(known)).isEqualTo(now);
-            known = now;
+            operations.changes().exclusively(() -> {
+                ChangeStore.Contents now = operations.changes().contents();
+                operations.adopt(known, operations.changes().nowMicros());
+                assertThat(operations.changes().contents()).isEqualTo(now);
+                known = now;
+            });
             long limitNow = operations.policy("lowered").limits().get(0).rate().permits();
             assertThat(limitNow).isLessThanOrEqualTo(limit);
             limit = limitNow;
@@ -193,8 +197,20 @@ class RedisChangesDrillTest {
     private static List<@Nullable Object> values(RateLimitChange change) {
         List<@Nullable Object> values = new ArrayList<>();
         values.add(change.limit());
-        values.add(change.burst());
-        values.add(change.mode());
+        values.add(change.burst() == null ? null : String.valueOf(change.burst()));
+        values.add(change.mode() == null ? null : PropertyName.of(change.mode()));
+        return values;
+    }
+
+    /** The values that an instance knows. */
+    private static List<@Nullable Object> values(Instance instance, String policy) {
+        Map<String, ChangedValue> known =
+                ChangedValue.parse(instance.operations.changes().text(ChangeStore.Name.ofPolicy(policy)));
+        List<@Nullable Object> values = new ArrayList<>();
+        for (String property : PROPERTIES) {
+            ChangedValue value = known.get(property);
+            values.add(value == null ? null : value.to());
+        }
         return values;
     }
 
@@ -262,7 +278,7 @@ class RedisChangesDrillTest {
         List<Operator> operators = POLICIES.stream()
                 .map(policy -> new Operator(policy, random.nextLong()))
                 .toList();
-        String earlier = server.ask(redis -> redis.get(KEY));
+        Map<String, String> earlier = server.ask(redis -> redis.hgetall(KEY));
         operators.forEach(Thread::start);
         do {
             LockSupport.parkNanos(random.nextInt(300_000_000));
@@ -275,7 +291,7 @@ class RedisChangesDrillTest {
         }
     }
 
-    private void inflict(Fault fault, @Nullable String earlier, long nanos) {
+    private void inflict(Fault fault, Map<String, String> earlier, long nanos) {
         switch (fault) {
             case FLUSH -> {
                 String unused = server.ask(redis -> redis.flushall());
@@ -290,9 +306,8 @@ class RedisChangesDrillTest {
                 server.close();
                 LockSupport.parkNanos(nanos);
                 server = RedisServer.startOn(port, DURABLE);
-                if (fault == Fault.OLDER_DATA && earlier != null) {
-                    String unused =
-                            server.ask(redis -> redis.set(KEY, earlier, SetArgs.Builder.px(Duration.ofSeconds(30))));
+                if (fault == Fault.OLDER_DATA && !earlier.isEmpty()) {
+                    long unused = server.ask(redis -> redis.hset(KEY, earlier));
                 }
             }
             case EMPTY_MASTER -> {
@@ -319,7 +334,7 @@ class RedisChangesDrillTest {
             assertThat(instance.inForce()).as(when).isEqualTo(first.inForce());
         }
         for (String policy : POLICIES) {
-            List<@Nullable Object> values = values(first.operations.changes().of(policy));
+            List<@Nullable Object> values = values(first, policy);
             for (int i = 0; i < PROPERTIES.size(); i++) {
                 Set<@Nullable Object> all = Objects.requireNonNull(possible.get(policy + " " + PROPERTIES.get(i)));
                 assertThat(all)
@@ -334,28 +349,25 @@ class RedisChangesDrillTest {
 
     /** Nothing is on its way any more: each instance and Redis know the same. */
     private boolean agree() {
-        Changes inRedis = changesInRedis();
+        ChangeStore.Contents inRedis = new ChangeStore.Contents(
+                Map.of(
+                        ChangeStore.Kind.POLICY,
+                        server.ask(redis -> redis.hgetall(KEY)),
+                        ChangeStore.Kind.OVERRIDE,
+                        Map.of()),
+                server.ask(redis -> redis.lrange(KEY + ":history", 0, -1)));
         return instances.stream()
-                .allMatch(instance -> instance.operations.changes().equals(inRedis));
-    }
-
-    private Changes changesInRedis() {
-        String value = server.ask(redis -> redis.get(KEY));
-        return value == null
-                ? Changes.NONE
-                : Changes.parse(value.lines()
-                        .filter(line -> !line.startsWith("instance "))
-                        .collect(Collectors.joining("\n")));
+                .allMatch(instance -> instance.operations.changes().contents().equals(inRedis));
     }
 
     /** A rolling restart: the new instance has the changes from the start. */
     private void restart(int index) {
-        Changes before = instances.get(0).operations.changes();
+        ChangeStore.Contents before = instances.get(0).operations.changes().contents();
         Instance old = instances.get(index);
         Instance replacement = new Instance();
         instances.set(index, replacement);
         old.close();
 
-        assertThat(replacement.operations.changes()).isEqualTo(before);
+        assertThat(replacement.operations.changes().contents()).isEqualTo(before);
     }
 }

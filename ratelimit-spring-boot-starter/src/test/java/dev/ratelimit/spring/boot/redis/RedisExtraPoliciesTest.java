@@ -48,8 +48,7 @@ class RedisExtraPoliciesTest {
             operations = instance.operations();
             shared = instance.shared();
             operations.watchNames(names::add);
-            operations.share(shared);
-            operations.history().share(shared);
+            operations.changes().share(shared);
             shared.read();
         }
 

@@ -1,14 +1,15 @@
 package dev.ratelimit.spring.boot.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitChange;
-import dev.ratelimit.spring.rules.history.History;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.test.FakeTicker;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -38,19 +39,13 @@ class RedisHistoryTest {
                     Map.of("ratelimit.policies.p.limit", "10/hour", "ratelimit.policies.p.key", "user"));
             operations = instance.operations();
             shared = instance.shared();
-            operations.share(shared);
-            operations.shareOverrides(shared);
-            operations.history().share(shared);
+            operations.changes().share(shared);
             shared.read();
         }
 
         void change(String limit) {
             ticker.advance(Duration.ofMillis(10));
             operations.change("p", RateLimitChange.toLimit(limit));
-        }
-
-        History known() {
-            return operations.history().known();
         }
 
         List<HistoryEntry> entries() {
@@ -90,8 +85,8 @@ class RedisHistoryTest {
         first.change("5/hour");
 
         assertThat(server.bytes - bytes).isLessThan(2500);
-        assertThat(first.known().lines()).hasSize(1000);
-        assertThat(new Instance().known()).isEqualTo(first.known());
+        assertThat(first.entries()).hasSize(1000);
+        assertThat(new Instance().entries()).isEqualTo(first.entries());
     }
 
     @Test
@@ -120,43 +115,52 @@ class RedisHistoryTest {
         first.change("7/hour");
         second.shared.read();
         first.shared.read();
-        assertThat(second.known().lines()).hasSize(3);
-        assertThat(first.known()).isEqualTo(second.known());
+        assertThat(second.entries()).hasSize(3);
+        assertThat(first.entries()).isEqualTo(second.entries());
 
         server.redis.restore(older);
         second.shared.read();
-        assertThat(new Instance().known()).isEqualTo(second.known());
-        assertThat(second.known().lines()).hasSize(3);
+        assertThat(new Instance().entries()).isEqualTo(second.entries());
+        assertThat(second.entries()).hasSize(3);
     }
 
     @Test
-    void entry_thatRedisDidNotGet_isToldWithTheNextRead() {
+    void change_whoseAnswerIsLost_isInForce_andInTheHistory() {
         Instance first = new Instance();
         Instance second = new Instance();
-        first.operations.history().share(known -> {
-            throw new IllegalStateException("no answer");
-        });
-        first.change("5/hour");
-        assertThat(first.entries()).hasSize(1);
+        server.losesReply = true;
+        assertThatThrownBy(() -> first.operations.override("p", "alice", KeyOverride.blocked()))
+                .isInstanceOf(IllegalStateException.class);
 
         first.shared.read();
         second.shared.read();
 
-        assertThat(second.known()).isEqualTo(first.known());
+        assertThat(first.operations.overrides("p")).hasSize(1);
+        assertThat(first.entries()).hasSize(1).isEqualTo(second.entries());
     }
 
     @Test
-    void foreignEntries_areReplaced(CapturedOutput output) {
+    void overridesOfOneKey_byTwoInstances_eachTellWhatTheyHaveReplaced() {
+        Instance first = new Instance();
+        Instance second = new Instance();
+        first.operations.override("p", "alice", KeyOverride.blocked());
+
+        second.operations.override("p", "alice", KeyOverride.unlimited());
+
+        assertThat(second.entries()).extracting(HistoryEntry::from).containsExactly("blocked", null);
+    }
+
+    @Test
+    void foreignHistory_isReplaced(CapturedOutput output) {
         Instance first = new Instance();
         first.change("5/hour");
-        server.putField(ScriptedServer.HISTORY, "entries", "nonsense\n");
-        server.putField(ScriptedServer.HISTORY, "digest", "x");
+        server.redis.put(ScriptedServer.HISTORY, "nonsense".getBytes(StandardCharsets.UTF_8));
 
         first.shared.read();
         first.shared.read();
 
-        assertThat(output).contains("had a value that is none of the history of rate limits");
-        assertThat(new Instance().known()).isEqualTo(first.known());
+        assertThat(output).contains("The key ratelimit:{changes}:history in Redis had a value that is none of changes");
+        assertThat(new Instance().entries()).isEqualTo(first.entries()).hasSize(1);
     }
 
     @Test

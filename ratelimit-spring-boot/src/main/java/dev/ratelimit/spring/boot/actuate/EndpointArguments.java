@@ -135,7 +135,7 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
                 switch (type) {
                     case READ -> RateLimitsEndpoint.parametersOf(name);
                     case WRITE -> RateLimitsEndpoint.fieldsOf(name);
-                    case DELETE -> TrialsEndpoint.policyOf(name) == null ? declared : Set.of();
+                    case DELETE -> deletable(name, declared);
                 });
         known.remove(RateLimitsEndpoint.POLICY);
         Set<String> unknown = new TreeSet<>(arguments.keySet());
@@ -156,6 +156,14 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
                 ? fixed
                 : "there is no " + (type == OperationType.WRITE ? "field " : "parameter ") + quoted(unknown)
                         + (known.isEmpty() ? "" : "; write " + String.join(", ", known));
+    }
+
+    /** Only overrides have a version of their own. */
+    private static Set<String> deletable(@Nullable String name, Set<String> declared) {
+        if (TrialsEndpoint.policyOf(name) != null) {
+            return Set.of();
+        }
+        return RateLimitsEndpoint.policyOfOverrides(name) == null ? Set.of("key") : declared;
     }
 
     /** A script whose variable is empty must not make a change without an end of one that was to have one. */

@@ -329,7 +329,9 @@ public final class RateLimitsEndpoint {
     WebEndpointResponse<Object> override(SecurityContext security, String policy, Map<String, Object> fields) {
         return answer(() -> {
             WrittenOverride written = new WrittenOverride(field -> only(fields, field));
-            return operations.overrides().set(policy, written.key(), written.override(), showsKeys(security));
+            return operations
+                    .overrides()
+                    .set(policy, written.key(), written.override(), written.version(), showsKeys(security));
         });
     }
 
@@ -359,13 +361,16 @@ public final class RateLimitsEndpoint {
      *
      * @param policy its name
      * @param key the plain value of the key, one for each part
+     * @param version of the override that is to be removed, as it was reported
      */
     @DeleteOperation
     WebEndpointResponse<Object> reset(
-            @Selector(match = Selector.Match.ALL_REMAINING) String[] policy, @Nullable Object key) {
+            @Selector(match = Selector.Match.ALL_REMAINING) String[] policy,
+            @Nullable Object key,
+            @Nullable String version) {
         String ofOverrides = policyOfOverrides(String.join("/", policy));
         if (ofOverrides != null) {
-            return removeOverride(ofOverrides, texts(key));
+            return removeOverride(ofOverrides, texts(key), version);
         }
         return answer(() -> {
             if (!operations.reset(String.join("/", policy), values(key).toArray(String[]::new))) {
@@ -377,15 +382,16 @@ public final class RateLimitsEndpoint {
         });
     }
 
-    private WebEndpointResponse<Object> removeOverride(String policy, List<String> keys) {
+    private WebEndpointResponse<Object> removeOverride(String policy, List<String> keys, @Nullable String version) {
         if (keys.size() != 1) {
             return mistake("the overrides of a policy have one key each; write ?key=alice");
         }
         return answer(() -> {
-            if (!operations.removeOverride(policy, keys.get(0))) {
+            Map<String, Object> removed = operations.overrides().remove(policy, keys.get(0), version);
+            if (removed == null) {
                 throw new NoSuchElementException("this key has no override; GET shows those of the policy");
             }
-            return Map.of();
+            return removed;
         });
     }
 

@@ -15,11 +15,17 @@ import org.jspecify.annotations.Nullable;
 record WrittenOverride(Function<String, @Nullable String> fields) {
 
     /** The names of the fields. */
-    static final Set<String> FIELDS = Set.of("key", "limit", "duration", "until", "reason");
+    static final Set<String> FIELDS = Set.of("key", "limit", "duration", "until", "reason", "version");
 
     /** Whose override it is. */
     String key() {
         return required("key");
+    }
+
+    /** What is replaced, as it was read; {@code null} for whatever is in force. */
+    @Nullable
+    String version() {
+        return fields.apply("version");
     }
 
     private String required(String field) {

@@ -14,12 +14,10 @@ import dev.ratelimit.spring.boot.spi.WebStack;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
-import dev.ratelimit.spring.rules.history.SharedHistory;
+import dev.ratelimit.spring.rules.history.SharedChanges;
 import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
-import dev.ratelimit.spring.rules.operation.SharedChanges;
-import dev.ratelimit.spring.rules.override.SharedOverrides;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -119,9 +117,7 @@ public class RateLimitsConfiguration {
         context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
         operations.watchNames(
                 names -> context.getBeanProvider(PolicyObserver.class).forEach(observer -> observer.watch(names)));
-        context.getBeanProvider(SharedChanges.class).ifAvailable(operations::share);
-        context.getBeanProvider(SharedOverrides.class).ifAvailable(operations::shareOverrides);
-        context.getBeanProvider(SharedHistory.class).ifAvailable(operations.history()::share);
+        context.getBeanProvider(SharedChanges.class).ifAvailable(operations.changes()::share);
         return operations;
     }
 

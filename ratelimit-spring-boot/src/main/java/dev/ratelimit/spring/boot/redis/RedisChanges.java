@@ -1,20 +1,22 @@
 package dev.ratelimit.spring.boot.redis;
 
 import dev.ratelimit.Scheduler;
-import dev.ratelimit.spring.rules.history.History;
-import dev.ratelimit.spring.rules.history.SharedHistory;
-import dev.ratelimit.spring.rules.operation.Changes;
+import dev.ratelimit.spring.rules.history.ChangeStore;
+import dev.ratelimit.spring.rules.history.ChangeStore.Contents;
+import dev.ratelimit.spring.rules.history.ChangeStore.Ended;
+import dev.ratelimit.spring.rules.history.ChangeStore.Kind;
+import dev.ratelimit.spring.rules.history.SharedChanges;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
-import dev.ratelimit.spring.rules.operation.SharedChanges;
-import dev.ratelimit.spring.rules.override.Overrides;
-import dev.ratelimit.spring.rules.override.SharedOverrides;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,18 +26,14 @@ import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
 
 /**
- * Shares the changes of policies by one key in Redis that each instance reads once a second, on a thread and a connection
- * of its own. Whoever reads also writes what Redis does not know: {@link Changes} says why all come to agree. The key
- * lives as long as an instance does. Thread-safe.
- *
- * <p>A change is lost only if Redis loses its data within a second of the change, before another instance has read it,
- * and the instance that made the change ends within that second as well.
+ * Shares what operators change by four keys in Redis that each instance looks at once a second, on a thread and a connection
+ * of its own; the script {@code changes.lua} says what is in them. An instance that knows something that Redis has lost, writes
+ * it. The keys live as long as an instance does. Thread-safe.
  *
  * <p>An instance that starts after Redis has lost its data, before any other has read, begins as configured: nothing
  * distinguishes that from the start of the first instance.
  */
-public final class RedisChanges
-        implements SharedChanges, SharedOverrides, SharedHistory, SmartLifecycle, AutoCloseable {
+public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(RedisChanges.class);
 
@@ -47,16 +45,7 @@ public final class RedisChanges
     /** Before the server accepts requests, and after it has stopped. */
     private static final int PHASE = Integer.MAX_VALUE - 4096;
 
-    private enum Operation {
-        /** Tell, read, and change something, if this instance knew everything. */
-        JOIN,
-        /** The same, but what Redis has is of somebody else. */
-        REPLACE,
-        /** Tell, and take the changes away, unless another instance is running. */
-        LEAVE
-    }
-
-    /** Where the key is. */
+    /** Where the keys are. */
     interface Server extends AutoCloseable {
 
         /**
@@ -75,28 +64,26 @@ public final class RedisChanges
         void close();
     }
 
-    /**
-     * What Redis answers.
-     *
-     * @param answer about changes
-     * @param digest of all overrides of keys
-     * @param micros the time
-     * @param history the digest of the history
-     */
-    private record Reply(SharedChanges.Answer answer, String digest, long micros, String history) {}
+    /** How many ends one script is told. */
+    private static final int MAX_ENDED = 500;
 
     private final Server server;
-    private final byte[] script = script("changes.lua");
-    private final String key;
-    private final String keyOfOverrides;
-    private final String keyOfHistory;
-    private final RedisOverrides overrides;
-    private final RedisHistory history;
-    private final String instance = UUID.randomUUID().toString();
+    private final byte[] script = script();
+    private final List<String> keys;
+
+    /** The name of this instance; empty once it has left. Changed under the lock. */
+    private String instance = UUID.randomUUID().toString();
+
     private final ObjectProvider<RateLimitOperations> operations;
     private final Scheduler scheduler;
     private @Nullable Thread reader;
     private volatile boolean stopped;
+
+    /** What Redis had when this instance last read everything. Used under the lock. */
+    private String state = "0 0 0 0";
+
+    /** The moment of the last change that this instance knows. Used under the lock. */
+    private long version;
 
     /** Whether the last command failed. Changed under the lock. */
     private boolean failing;
@@ -110,30 +97,10 @@ public final class RedisChanges
     public RedisChanges(
             Server server, String prefix, ObjectProvider<RateLimitOperations> operations, Scheduler scheduler) {
         this.server = server;
-        this.key = prefix + ":{changes}";
-        this.keyOfOverrides = key + ":overrides";
-        this.keyOfHistory = key + ":history";
-        this.overrides = new RedisOverrides(keyOfOverrides, ALIVE, scripts("overrides.lua"));
-        this.history = new RedisHistory(keyOfHistory, ALIVE, scripts("history.lua"));
+        String key = prefix + ":{changes}";
+        this.keys = List.of(key, key + ":overrides", key + ":history", key + ":version");
         this.operations = operations;
         this.scheduler = scheduler;
-    }
-
-    /** A script with one key. */
-    private RedisOverrides.Scripts scripts(String name) {
-        byte[] source = script(name);
-        return arguments -> eval(source, 1, arguments);
-    }
-
-    private List<String> eval(byte[] source, int keys, List<String> keysAndArguments) {
-        return server
-                .eval(
-                        source,
-                        keys,
-                        keysAndArguments.stream().map(RedisChanges::bytes).toArray(byte[][]::new))
-                .stream()
-                .map(RedisChanges::text)
-                .toList();
     }
 
     /** Reads once before it returns, so that the first request already sees what Redis knows. */
@@ -166,20 +133,14 @@ public final class RedisChanges
         }
     }
 
-    /** Tells what this instance knows, and adopts what it does not know. */
+    /** Adopts what other instances have changed, and writes what Redis has lost. */
     void read() {
         try {
-            RateLimitOperations adopting = operations.getObject();
-            Reply reply = send(Operation.JOIN, adopting.changes(), Changes.NONE);
-            adopting.adopt(reply.answer().all());
-            adopting.forgetOverrides(reply.micros());
-            Overrides known = adopting.overridesKnown();
-            Overrides all =
-                    ask(false, () -> reply.digest().equals(overrides.digest(known)) ? known : overrides.join(known));
-            adopting.adopt(all);
-            History past = adopting.history().known();
-            adopting.history()
-                    .adopt(ask(false, () -> reply.history().equals(history.digest(past)) ? past : history.join(past)));
+            changes().exclusively(() -> {
+                if (!stopped) {
+                    read(state);
+                }
+            });
         } catch (IllegalStateException e) {
             // logged; what is in force stays in force
         } catch (RuntimeException e) {
@@ -187,70 +148,141 @@ public final class RedisChanges
         }
     }
 
-    @Override
-    public SharedChanges.Answer exchange(Changes known, Changes change) {
-        return send(Operation.JOIN, known, change).answer();
+    private ChangeStore changes() {
+        return operations.getObject().changes();
     }
 
-    @Override
-    public SharedOverrides.Answer exchange(Overrides known, Overrides.Key of, Overrides.Value value) {
-        return ask(false, () -> overrides.exchange(known, of, value));
+    /** Reads everything, unless Redis is in this state. */
+    private synchronized void read(String known) {
+        tellEnded();
+        adopt(ask("READ", List.of(known)), 3);
     }
 
-    @Override
-    public History exchange(History known) {
-        return ask(false, () -> history.exchange(known));
-    }
-
-    private Reply send(Operation operation, Changes known, Changes change) {
-        return ask(operation == Operation.LEAVE, () -> {
-            try {
-                return eval(operation, known, change);
-            } catch (IllegalArgumentException e) {
-                // lines that the script takes for changes, and that nobody can read
-                return eval(Operation.REPLACE, known, change);
-            }
-        });
-    }
-
-    private Reply eval(Operation operation, Changes known, Changes change) {
-        List<String> reply = eval(
-                script,
-                3,
-                List.of(
-                        key,
-                        keyOfOverrides,
-                        keyOfHistory,
-                        operation.name(),
-                        instance,
-                        Long.toString(ALIVE.toMillis()),
-                        known.toString(),
-                        change.toString()));
-        SharedChanges.Answer answer = new SharedChanges.Answer(
-                Changes.parse(reply.get(2)), reply.get(0).equals("1"));
-        if (reply.get(1).equals("1")) {
-            log.warn(
-                    "The key {} in Redis had a value that is none of changes of rate limits; it was replaced by those"
-                            + " that this instance knows. Give the other writer another key, or this application"
-                            + " another ratelimit.store.redis.prefix",
-                    key);
+    /** What has ended by the clock of this instance, is removed if it has ended by that of Redis. */
+    private void tellEnded() {
+        List<Ended> all = changes().ended();
+        List<Ended> some = all.subList(0, Math.min(MAX_ENDED, all.size()));
+        List<String> arguments = new ArrayList<>();
+        for (Ended one : some) {
+            arguments.add(hashOf(one.name().kind()));
+            arguments.add(one.name().text());
+            arguments.add(one.text());
+            arguments.add(one.rest());
+            arguments.add(Long.toString(one.untilMicros()));
         }
-        return new Reply(answer, reply.get(3), Long.parseLong(reply.get(4)), reply.get(5));
+        List<String> reply = some.isEmpty() ? List.of() : ask("END", arguments);
+        for (int i = 0; i < some.size(); i++) {
+            if (reply.get(3 + i).isEmpty()) {
+                changes().forget(some.get(i));
+            }
+        }
+    }
+
+    private static String hashOf(Kind kind) {
+        return kind == Kind.POLICY ? "1" : "2";
+    }
+
+    /** Adopts what a reply has from this index on, if there is anything. */
+    private void adopt(List<String> reply, int from) {
+        if (reply.size() <= from) {
+            return;
+        }
+        Iterator<String> texts = reply.listIterator(from);
+        Map<String, String> policies = hash(texts);
+        Map<String, String> overrides = hash(texts);
+        List<String> history = new ArrayList<>();
+        for (int i = Integer.parseInt(texts.next()); i > 0; i--) {
+            history.add(texts.next());
+        }
+        Contents theirs = new Contents(Map.of(Kind.POLICY, policies, Kind.OVERRIDE, overrides), history);
+        Contents missing = operations.getObject().adopt(theirs, Long.parseLong(reply.get(2)));
+        String read = reply.get(1);
+        long theirVersion = versionOf(read);
+        if (missing == null && theirVersion >= version) {
+            state = read;
+            version = theirVersion;
+        } else {
+            replace(read, missing == null ? theirs : missing);
+        }
+    }
+
+    private static long versionOf(String state) {
+        return Long.parseLong(state.substring(0, state.indexOf(' ')));
+    }
+
+    private static Map<String, String> hash(Iterator<String> texts) {
+        Map<String, String> hash = new HashMap<>();
+        for (int i = Integer.parseInt(texts.next()); i > 0; i -= 2) {
+            hash.put(texts.next(), texts.next());
+        }
+        return hash;
+    }
+
+    /** Redis has lost something; unless another instance was faster, which the next read shows. */
+    private void replace(String read, Contents all) {
+        List<String> arguments = new ArrayList<>(List.of(read, Long.toString(version)));
+        for (Kind kind : List.of(Kind.POLICY, Kind.OVERRIDE)) {
+            arguments.add(Integer.toString(2 * all.of(kind).size()));
+            all.of(kind).forEach((name, text) -> {
+                arguments.add(name);
+                arguments.add(text);
+            });
+        }
+        arguments.add(Integer.toString(all.history().size()));
+        arguments.addAll(all.history());
+        List<String> reply = ask("REPLACE", arguments);
+        if (reply.size() > 3) {
+            state = reply.get(3);
+            version = versionOf(state);
+        }
+    }
+
+    @Override
+    public synchronized @Nullable Long change(ChangeStore.Change change, String known) {
+        if (stopped) {
+            throw new IllegalStateException("the application is stopping");
+        }
+        List<String> reply = ask(
+                "PUT",
+                List.of(
+                        hashOf(change.name().kind()),
+                        change.name().text(),
+                        known,
+                        change.text(),
+                        Long.toString(change.lastingMicros()),
+                        change.entry()));
+        if (reply.size() <= 3) {
+            read("");
+            return null;
+        }
+        long at = Long.parseLong(reply.get(3));
+        version = Math.max(version, at);
+        if (reply.get(1).equals(state)) {
+            state = reply.get(4);
+        }
+        return at;
     }
 
     /** Asks Redis, one question at a time. */
-    private synchronized <T> T ask(boolean leaving, Supplier<T> question) {
-        if (stopped && !leaving) {
-            throw new IllegalStateException("the application is stopping");
-        }
+    private List<String> ask(String operation, List<String> arguments) {
+        List<String> all = new ArrayList<>(keys);
+        all.addAll(List.of(operation, instance, Long.toString(ALIVE.toMillis())));
+        all.addAll(arguments);
+        ChangeStore changes = changes();
+        long asked = changes.nowMicros();
+        List<String> reply;
         try {
-            T answer = question.get();
-            if (failing) {
-                log.info("Changes of rate limits are shared with other instances again");
-            }
-            failing = false;
-            return answer;
-        } catch (DataAccessException | IllegalArgumentException e) {
+            reply = server
+                    .eval(
+                            script,
+                            keys.size(),
+                            all.stream()
+                                    .map(text -> text.getBytes(StandardCharsets.UTF_8))
+                                    .toArray(byte[][]::new))
+                    .stream()
+                    .map(bytes -> new String(bytes, StandardCharsets.UTF_8))
+                    .toList();
+        } catch (DataAccessException e) {
             server.reconnect();
             if (!failing && !stopped) {
                 log.warn("Changes of rate limits are not shared with other instances at the moment: {}", e.toString());
@@ -260,6 +292,23 @@ public final class RedisChanges
                     "changes are shared by Redis, which does not answer; nothing is changed here, unless Redis has received"
                             + " the change. Look at the policy before you try again",
                     e);
+        }
+        if (failing) {
+            log.info("Changes of rate limits are shared with other instances again");
+        }
+        failing = false;
+        changes.setClock(Long.parseLong(reply.get(2)), asked);
+        warnOfForeign(reply.get(0));
+        return reply;
+    }
+
+    private static void warnOfForeign(String key) {
+        if (!key.isEmpty()) {
+            log.warn(
+                    "The key {} in Redis had a value that is none of changes of rate limits; it was replaced by those"
+                            + " that this instance knows. Give the other writer another key, or this application"
+                            + " another ratelimit.store.redis.prefix",
+                    key);
         }
     }
 
@@ -284,10 +333,15 @@ public final class RedisChanges
     }
 
     /** Shares nothing from now on. The last instance takes the changes with it. */
-    void leave() {
+    synchronized void leave() {
         stopped = true;
         try {
-            Reply unused = send(Operation.LEAVE, operations.getObject().changes(), Changes.NONE);
+            boolean known = ask("LEAVE", List.of()).size() > 3;
+            instance = "";
+            if (!known) {
+                // Redis has lost who runs, and perhaps what only this instance knows
+                read("");
+            }
         } catch (IllegalStateException e) {
             // Redis forgets this instance by itself
         }
@@ -299,19 +353,11 @@ public final class RedisChanges
         server.close();
     }
 
-    private static byte[] script(String name) {
+    private static byte[] script() {
         try {
-            return new ClassPathResource(name, RedisChanges.class).getContentAsByteArray();
+            return new ClassPathResource("changes.lua", RedisChanges.class).getContentAsByteArray();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-    }
-
-    private static byte[] bytes(String text) {
-        return text.getBytes(StandardCharsets.UTF_8);
-    }
-
-    private static String text(byte[] bytes) {
-        return new String(bytes, StandardCharsets.UTF_8);
     }
 }

@@ -1,103 +1,134 @@
--- Joins what an instance knows of operators' changes with what Redis knows, as the class Changes does.
--- KEYS[1] the key; KEYS[2] that of overrides.lua; KEYS[3] that of history.lua.
--- ARGV: JOIN, REPLACE (which takes the value for one of somebody else) or LEAVE; the instance; the milliseconds for which it
--- counts as running; what it knows; what it changes, if it knows everything.
--- Returns whether it did, whether the key had a value of somebody else, and everything that is known now; and the digest of all
--- overrides, the time in microseconds, and the digest of the history.
--- The value consists of lines: a name of two words, a time in microseconds, and a text, such as
--- "limit per-user 1764000000000000 50%2Fminute". A running instance is a line with the time when it was last heard.
-local LINE = '(%S+ %S+) (%d+) (%S*)\n'
-local INSTANCE = 'instance '
+-- Keeps what operators change, for all instances; the class RedisChanges asks.
+-- KEYS: the hash of policies and that of overrides of keys, each with a text by name; the history, a list with the latest entry
+-- first; and a hash with "version", the moment of the last change in microseconds, and with each running instance, and when
+-- that was last heard.
+-- ARGV: an operation; the instance, empty if it has left; the milliseconds for which it counts as running; and then
+--   READ: the state that it knows. Returns everything if the state is another one.
+--   PUT: 1 or 2 for a hash; a name; its text, which the instance knows; the next one; how long it lasts, in microseconds; and an
+--     entry of the history. A text is empty if there is none. The bytes 1 and 2 are replaced by the moment and by the end.
+--     Returns the moment and the next state if the name has this text; otherwise nothing.
+--   END: 1 or 2, a name, its text, the rest and the end; as often as one likes. Returns for each whether the end is still to come.
+--   REPLACE: the state that the instance has read; a version; and all contents, each with its number before it. Returns the next
+--     state if the state is that one; otherwise nothing.
+--   LEAVE: nothing. Deletes everything with the last instance. Returns nothing if Redis has forgotten who runs.
+-- Before that, the key that had a value of somebody else, the state and the time in microseconds.
+local HISTORY = 3
+local MAX_HISTORY = 1000
 
--- nil for a text of somebody else
-local function read(text)
-  local lines = {}
-  for name, at, value in string.gmatch(text, LINE) do
-    if #at > 16 then
-      return nil
-    end
-    lines[name] = {at = tonumber(at), value = value}
+local foreign = ''
+for i, key in ipairs(KEYS) do
+  if type(redis.pcall(i == HISTORY and 'LLEN' or 'HLEN', key)) == 'table' then
+    redis.call('DEL', key)
+    foreign = key
   end
-  return (string.gsub(text, LINE, '')) == '' and lines or nil
 end
 
-local function written(lines, name)
-  return name .. ' ' .. string.format('%d', lines[name].at) .. ' ' .. lines[name].value .. '\n'
+local function whole(number)
+  return string.format('%d', number)
 end
 
-local function is_instance(name)
-  return string.sub(name, 1, #INSTANCE) == INSTANCE
+-- the sizes tell if Redis has lost one of the keys
+local function state()
+  return (redis.call('HMGET', KEYS[4], 'version')[1] or '0') .. ' ' .. whole(redis.call('HLEN', KEYS[1])) .. ' '
+      .. whole(redis.call('HLEN', KEYS[2])) .. ' ' .. whole(redis.call('LLEN', KEYS[3]))
 end
 
-local function later(one, other)
-  return not other or one.at > other.at or one.at == other.at and one.value > other.value
+local function set(hash, name, text)
+  if text == '' then
+    redis.call('HDEL', KEYS[tonumber(hash)], name)
+  else
+    redis.call('HSET', KEYS[tonumber(hash)], name, text)
+  end
+end
+
+local function text(hash, name)
+  return redis.call('HMGET', KEYS[tonumber(hash)], name)[1] or ''
 end
 
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local alive = tonumber(ARGV[3])
-local me = INSTANCE .. ARGV[2]
-local known = read(ARGV[4])
+local version = tonumber(redis.call('HMGET', KEYS[4], 'version')[1] or '') or 0
+local before = state()
+local reply = {foreign, before, whole(now)}
 
-local stored = redis.call('MGET', KEYS[1])[1]
-local all = ARGV[1] ~= 'REPLACE' and stored and read(stored)
-local foreign = not all and (stored or redis.call('EXISTS', KEYS[1]) == 1)
-all = all or {}
-
-local complete, others, latest = true, false, 0
-local listed = all[me] ~= nil
-for name, line in pairs(all) do
-  if is_instance(name) then
-    if name == me or line.at < now - alive * 1000 then
-      all[name] = nil
-    else
-      others = true
-    end
-  elseif later(line, known[name]) then
-    complete = false
-  end
-end
-for name, line in pairs(known) do
-  if later(line, all[name]) then
-    all[name] = line
-  end
-end
-
-if ARGV[1] == 'LEAVE' then
-  -- if Redis does not know that this instance runs, it has lost which others do
-  if not others and (listed or next(all) == nil) then
-    redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
-    return {'0', '0', '', '', '0', ''}
-  end
-else
-  if complete then
-    for name, line in pairs(all) do
-      if not is_instance(name) then
-        latest = math.max(latest, line.at)
+-- whether Redis knows this instance, and another one; those that were killed are forgotten
+local function running()
+  local me, others = false, false
+  local fields = redis.call('HGETALL', KEYS[4])
+  for i = 1, #fields, 2 do
+    if fields[i] == ARGV[2] then
+      me = true
+    elseif fields[i] ~= 'version' then
+      if (tonumber(fields[i + 1]) or 0) < now - tonumber(ARGV[3]) * 1000 then
+        redis.call('HDEL', KEYS[4], fields[i])
+      else
+        others = true
       end
     end
-    for name, line in pairs(read(ARGV[5])) do
-      all[name] = {at = math.max(now, latest + 1), value = line.value}
-    end
   end
-  all[me] = {at = now, value = ''}
+  return me, others
 end
 
-local changes, value = '', ''
-for name in pairs(all) do
-  local line = written(all, name)
-  value = value .. line
-  if not is_instance(name) then
-    changes = changes .. line
+if ARGV[1] == 'READ' then
+  running()
+  if ARGV[2] ~= '' then
+    redis.call('HSET', KEYS[4], ARGV[2], whole(now))
+  end
+  if before ~= ARGV[4] then
+    for i = 1, 3 do
+      local all = i == HISTORY and redis.call('LRANGE', KEYS[i], 0, -1) or redis.call('HGETALL', KEYS[i])
+      table.insert(reply, whole(#all))
+      for _, one in ipairs(all) do
+        table.insert(reply, one)
+      end
+    end
+  end
+elseif ARGV[1] == 'PUT' then
+  if text(ARGV[4], ARGV[5]) == ARGV[6] then
+    local at = math.max(now, version + 1)
+    local function accepted(asked)
+      return (string.gsub(string.gsub(asked, '\1', whole(at)), '\2', whole(at + tonumber(ARGV[8]))))
+    end
+    set(ARGV[4], ARGV[5], accepted(ARGV[7]))
+    redis.call('LPUSH', KEYS[HISTORY], accepted(ARGV[9]))
+    redis.call('LTRIM', KEYS[HISTORY], 0, MAX_HISTORY - 1)
+    redis.call('HSET', KEYS[4], 'version', whole(at))
+    table.insert(reply, whole(at))
+    table.insert(reply, state())
+  end
+elseif ARGV[1] == 'END' then
+  for i = 4, #ARGV, 5 do
+    local due = tonumber(ARGV[i + 4]) <= now
+    if due and text(ARGV[i], ARGV[i + 1]) == ARGV[i + 2] then
+      set(ARGV[i], ARGV[i + 1], ARGV[i + 3])
+    end
+    table.insert(reply, due and '' or '1')
+  end
+elseif ARGV[1] == 'REPLACE' then
+  if before == ARGV[4] then
+    local at = 6
+    for i = 1, 3 do
+      redis.call('DEL', KEYS[i])
+      local last = at + tonumber(ARGV[at])
+      for first = at + 1, last, 1000 do
+        redis.call(i == HISTORY and 'RPUSH' or 'HSET', KEYS[i], unpack(ARGV, first, math.min(last, first + 999)))
+      end
+      at = last + 1
+    end
+    redis.call('HSET', KEYS[4], 'version', whole(math.max(version, tonumber(ARGV[5]))))
+    table.insert(reply, state())
+  end
+elseif ARGV[1] == 'LEAVE' then
+  local me, others = running()
+  redis.call('HDEL', KEYS[4], ARGV[2])
+  if me then
+    table.insert(reply, '1')
+    if not others then
+      redis.call('DEL', unpack(KEYS))
+    end
   end
 end
-redis.call('PSETEX', KEYS[1], alive, value)
-local digest = redis.pcall('HMGET', KEYS[2], 'digest')[1] or ''
-if digest ~= '' then
-  redis.call('PEXPIRE', KEYS[2], alive)
+for _, key in ipairs(KEYS) do
+  redis.call('PEXPIRE', key, ARGV[3])
 end
-local history = redis.pcall('HMGET', KEYS[3], 'digest')[1] or ''
-if history ~= '' then
-  redis.call('PEXPIRE', KEYS[3], alive)
-end
-return {complete and '1' or '0', foreign and '1' or '0', changes, digest, string.format('%d', now), history}
+return reply

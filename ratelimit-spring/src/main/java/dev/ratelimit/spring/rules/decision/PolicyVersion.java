@@ -60,10 +60,19 @@ public record PolicyVersion(
         return limits.stream().map(Limit::toString).collect(Collectors.joining("; "));
     }
 
-    /** Its identity, eight hexadecimal digits: another one whenever something differs. */
-    public String id() {
+    /**
+     * Its identity: another one whenever something differs.
+     *
+     * @param changed what operators have changed, with ends and reasons
+     */
+    public String id(String changed) {
+        return checksum(this + Objects.toString(change, "") + changed);
+    }
+
+    /** Eight hexadecimal digits that differ if two texts do. */
+    public static String checksum(String text) {
         CRC32 checksum = new CRC32();
-        checksum.update((this + Objects.toString(change, "")).getBytes(StandardCharsets.UTF_8));
+        checksum.update(text.getBytes(StandardCharsets.UTF_8));
         return HexFormat.of().toHexDigits((int) checksum.getValue());
     }
 
@@ -71,11 +80,12 @@ public record PolicyVersion(
      * Checks that this is the expected version.
      *
      * @param expected {@code null} for any
+     * @param changed as for {@link #id}
      * @throws StaleVersionException if it is another one
      */
-    public void require(@Nullable String expected) {
-        if (expected != null && !expected.equals(id())) {
-            throw new StaleVersionException(this);
+    public void require(@Nullable String expected, String changed) {
+        if (expected != null && !expected.equals(id(changed))) {
+            throw new StaleVersionException("the policy was changed meanwhile, and is " + this + " now");
         }
     }
 

@@ -68,6 +68,13 @@ public final class RequestRules {
      */
     public record Reread(RulesInForce rules, Runnable enforce) {}
 
+    /**
+     * Rules as they are configured.
+     *
+     * @param rules by the policy that needs no configuration and is there as well; without one, by the empty name
+     */
+    private record Configured(RateLimitProperties properties, Map<String, RulesInForce> rules) {}
+
     /** Reads properties with changes and other algorithms, both by policy. */
     private interface Parser {
 
@@ -95,6 +102,9 @@ public final class RequestRules {
 
     /** Whether Spring Security runs between two stages. */
     private volatile boolean stages;
+
+    /** What was read without changes. */
+    private volatile @Nullable Configured configured;
 
     private volatile RateLimitProperties properties;
     private volatile ParsedRules parsed;
@@ -196,6 +206,7 @@ public final class RequestRules {
     /** Puts all rules in force. */
     public synchronized void enforce(EndpointResolver resolver) {
         endpoints = resolver;
+        configured = null;
         RulesInForce then = parsed.inForce(resolver);
         inForce = live(then);
     }
@@ -302,7 +313,24 @@ public final class RequestRules {
 
     /** The rules as they are configured, with a policy that needs no configuration, which is off. */
     public RulesInForce configuredWith(String policy) {
-        return read(Map.of(policy, new RateLimitChange(null, null, null))).rules();
+        return configured(policy, Map.of(policy, new RateLimitChange(null, null, null)));
+    }
+
+    /** The rules as they are configured, without changes. */
+    public RulesInForce configured() {
+        return configured("", Map.of());
+    }
+
+    @SuppressWarnings("ReferenceEquality") // those that were read anew are others
+    private RulesInForce configured(String name, Map<String, RateLimitChange> changes) {
+        RateLimitProperties now = properties;
+        Configured known = configured;
+        if (known == null || known.properties() != now) {
+            known = new Configured(now, new ConcurrentHashMap<>());
+            configured = known;
+        }
+        return known.rules()
+                .computeIfAbsent(name, none -> read(now, changes, Map.of()).rules());
     }
 
     /** The changes in force, by policy. */
@@ -399,7 +427,7 @@ public final class RequestRules {
 
     /** The name of a policy that lets requests wait, before Spring Security if there is any; {@code null} if none does. */
     public @Nullable String firstToLetWait() {
-        return configured().stream()
+        return configuredRules().stream()
                 .filter(rule -> rule.onExceeded().waits())
                 .min(Comparator.comparing(Rule::stage))
                 .map(rule -> rule.policy().name())
@@ -408,12 +436,12 @@ public final class RequestRules {
 
     /** Whether a policy lets requests wait before Spring Security. */
     public boolean letWaitBeforeSecurity() {
-        return configured().stream()
+        return configuredRules().stream()
                 .anyMatch(rule -> rule.onExceeded().waits() && rule.stage() == Stage.BEFORE_SECURITY);
     }
 
     /** The configured rules, including those that are off. */
-    List<Rule> configured() {
+    List<Rule> configuredRules() {
         return parsed.configured().all();
     }
 

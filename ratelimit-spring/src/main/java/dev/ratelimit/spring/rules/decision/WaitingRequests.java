@@ -67,7 +67,7 @@ public final class WaitingRequests implements AutoCloseable {
         this.sending = this.store.withoutBlocking();
         this.ticker = ticker;
         this.scheduler = scheduler;
-        for (Rule rule : rules.configured()) {
+        for (Rule rule : rules.configuredRules()) {
             String name = rule.policy().name();
             if (!rule.onExceeded().rejects()) {
                 policies.put(name, rule.onExceeded());

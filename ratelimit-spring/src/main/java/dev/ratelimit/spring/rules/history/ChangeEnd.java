@@ -5,46 +5,62 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks when a change is to end.
+ * When a change is to end.
  *
- * @param now the present
- * @param ifPast what to do instead if the end is in the past
- * @param ifFar what to do instead if the end is too far away
+ * @param duration how long it lasts once it is accepted; {@code null} if it has a fixed end or none
+ * @param until its fixed end
  */
-public record ChangeEnd(Instant now, String ifPast, String ifFar) {
+public record ChangeEnd(
+        @Nullable Duration duration, @Nullable Instant until) {
 
     private static final Duration MAX = Duration.ofDays(366);
 
     /**
-     * When the change ends, in microseconds since the epoch, rounded up; {@link ChangeNote#NEVER} without an end.
+     * Checks that the end is possible.
      *
-     * @throws IllegalArgumentException if the end is in the past or more than 366 days away
+     * @param now the present
+     * @param ifPast what to do instead if it is in the past
+     * @param ifFar what to do instead if it is too far away
+     * @throws IllegalArgumentException if it is in the past or more than 366 days away
      */
-    public long micros(@Nullable Duration duration, @Nullable Instant until) {
+    public ChangeEnd check(Instant now, String ifPast, String ifFar) {
         if (until != null) {
+            boolean far = until.isAfter(now.plus(MAX));
             check(
-                    now.isBefore(until),
-                    until.isAfter(now.plus(MAX)),
-                    "until must be after now, " + now + ", and at most 366 days later, but was " + until);
-            return roundedUp(until);
-        }
-        if (duration != null) {
+                    now.isBefore(until) && !far,
+                    "until must be after now, " + now + ", and at most 366 days later, but was " + until,
+                    far ? ifFar : ifPast);
+        } else if (duration != null) {
+            boolean far = duration.compareTo(MAX) > 0;
             check(
-                    duration.compareTo(Duration.ZERO) > 0,
-                    duration.compareTo(MAX) > 0,
-                    "duration must be longer than 0 and at most 366 days but was " + duration);
-            return roundedUp(now.plus(duration));
+                    duration.compareTo(Duration.ZERO) > 0 && !far,
+                    "duration must be longer than 0 and at most 366 days but was " + duration,
+                    far ? ifFar : ifPast);
         }
-        return ChangeNote.NEVER;
+        return this;
     }
 
-    private void check(boolean future, boolean far, String message) {
-        if (!future || far) {
-            throw new IllegalArgumentException(message + "; " + (far ? ifFar : ifPast));
+    private static void check(boolean possible, String message, String instead) {
+        if (!possible) {
+            throw new IllegalArgumentException(message + "; " + instead);
         }
+    }
+
+    /** The duration in microseconds, rounded up; 0 if there is none. */
+    long lastingMicros() {
+        return duration == null || until != null ? 0 : roundedUp(Instant.EPOCH.plus(duration));
+    }
+
+    /** As a part of a text that is not accepted yet; {@code null} without an end. */
+    @Nullable
+    Object json() {
+        if (until != null) {
+            return roundedUp(until);
+        }
+        return duration == null ? null : ChangeStore.END;
     }
 
     private static long roundedUp(Instant time) {
-        return ChangeNote.micros(time.plusNanos(999));
+        return ChangedValue.micros(time.plusNanos(999));
     }
 }

@@ -1,6 +1,5 @@
 package dev.ratelimit.spring.rules.history;
 
-import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.rules.config.ChangedPolicy;
@@ -8,31 +7,27 @@ import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** What operators have done on this instance, or on all that share it, and what of that is in force. Thread-safe. */
 public final class ChangeHistory {
 
-    private static final Logger log = LoggerFactory.getLogger(ChangeHistory.class);
-
     private static final RateLimitChange NOTHING = new RateLimitChange(null, null, null);
 
     private final RequestRules rules;
-    private final Ticker ticker;
+    private final ChangeStore changes;
     private final Supplier<List<ChangedProperty>> inForce;
-    private final ReentrantLock lock = new ReentrantLock();
-    private volatile History known = History.NONE;
-    private volatile @Nullable SharedHistory shared;
 
     /** Shows a key of a policy. */
     @FunctionalInterface
@@ -43,56 +38,14 @@ public final class ChangeHistory {
     }
 
     /**
-     * Creates an empty history.
+     * The history of these changes.
      *
-     * @param ticker tells what has ended
      * @param inForce the changes of policies in force
      */
-    public ChangeHistory(RequestRules rules, Ticker ticker, Supplier<List<ChangedProperty>> inForce) {
+    public ChangeHistory(RequestRules rules, ChangeStore changes, Supplier<List<ChangedProperty>> inForce) {
         this.rules = rules;
-        this.ticker = ticker;
+        this.changes = changes;
         this.inForce = inForce;
-    }
-
-    /** From now on, shares the history with other instances. */
-    public void share(SharedHistory with) {
-        shared = with;
-    }
-
-    /** What this instance knows. */
-    public History known() {
-        return known;
-    }
-
-    /** Adopts what other instances know. */
-    public void adopt(History others) {
-        lock.lock();
-        try {
-            known = known.and(others);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    /**
-     * Adds an entry.
-     *
-     * @param properties what it has changed, such as limit
-     */
-    public void add(HistoryEntry entry, Set<String> properties) {
-        HistoryLine line = new HistoryLine(entry, properties);
-        lock.lock();
-        try {
-            known = known.and(line);
-            SharedHistory others = shared;
-            if (others != null) {
-                known = known.and(others.exchange(known));
-            }
-        } catch (IllegalStateException e) {
-            log.debug("Others are told with the next question", e);
-        } finally {
-            lock.unlock();
-        }
     }
 
     /**
@@ -100,24 +53,54 @@ public final class ChangeHistory {
      *
      * @param policy of these entries; {@code null} for all
      * @param limit how many at most
-     * @throws IllegalArgumentException if the limit is less than 1 or more than {@link History#MAX}, or there is no such
+     * @throws IllegalArgumentException if the limit is less than 1 or more than {@link ChangeStore#MAX_HISTORY}, or there is no such
      *     policy, nor an entry for it
      */
     public List<HistoryEntry> entries(@Nullable String policy, int limit) {
-        if (limit < 1 || limit > History.MAX) {
-            throw new IllegalArgumentException("limit must be from 1 to " + History.MAX + " but was " + limit);
+        if (limit < 1 || limit > ChangeStore.MAX_HISTORY) {
+            throw new IllegalArgumentException(
+                    "limit must be from 1 to " + ChangeStore.MAX_HISTORY + " but was " + limit);
         }
         List<HistoryEntry> entries =
-                known.entries(policy, now()).stream().limit(limit).toList();
+                entries(policy, changes.now()).stream().limit(limit).toList();
         if (entries.isEmpty() && policy != null) {
             Object unused = rules.inForce().rule(policy);
         }
         return entries;
     }
 
-    /** This moment. */
-    public Instant now() {
-        return Instant.EPOCH.plusNanos(ticker.epochNanos());
+    /** Nobody writes down what ends by itself, which several instances would do: each entry knows its end. */
+    private List<HistoryEntry> entries(@Nullable String policy, Instant now) {
+        List<HistoryEntry> entries = new ArrayList<>();
+        Map<ChangeStore.Name, List<RecordedChange>> later = new HashMap<>();
+        for (String text : changes.history()) {
+            RecordedChange change = RecordedChange.parse(text);
+            if (policy == null || policy.equals(change.entry().policy())) {
+                List<RecordedChange> after = later.computeIfAbsent(change.subject(), subject -> new ArrayList<>());
+                Instant until = change.entry().until();
+                if (until != null && !until.isAfter(now) && isLeft(change, until, after)) {
+                    entries.add(endOf(change.entry(), until));
+                }
+                entries.add(change.entry());
+                after.add(change);
+            }
+        }
+        entries.sort(Comparator.comparing(HistoryEntry::time).reversed());
+        return entries;
+    }
+
+    /** Whether something that an entry has changed was not replaced before its end. */
+    private static boolean isLeft(RecordedChange change, Instant until, List<RecordedChange> later) {
+        Set<String> properties = new HashSet<>(change.properties());
+        later.stream()
+                .filter(other -> other.entry().time().isBefore(until))
+                .forEach(other -> properties.removeAll(other.properties()));
+        return !properties.isEmpty();
+    }
+
+    private static HistoryEntry endOf(HistoryEntry entry, Instant until) {
+        return new HistoryEntry(
+                until, HistoryEntry.Action.EXPIRY, entry.policy(), entry.key(), entry.to(), null, null, null, null);
     }
 
     /**
@@ -130,9 +113,9 @@ public final class ChangeHistory {
     public Map<String, Object> report(@Nullable String policy, int limit, ShownKeys keys) {
         return Map.of(
                 "holds",
-                shared == null
-                        ? "on this instance only, until it restarts"
-                        : "on all instances, until the last of them stops",
+                changes.isShared()
+                        ? "on all instances, until the last of them stops"
+                        : "on this instance only, until it restarts",
                 "history",
                 entries(policy, limit).stream()
                         .map(entry -> HistoryReport.of(entry, key -> keys.show(entry.policy(), key)))
@@ -141,10 +124,8 @@ public final class ChangeHistory {
 
     /** Describes the changes in force, by policy, for JSON. */
     public Map<String, List<Map<String, Object>>> inForce() {
-        List<ChangedProperty> changes = inForce.get();
-        return changes.isEmpty()
-                ? Map.of()
-                : HistoryReport.of(changes, rules.read(Map.of()).rules());
+        List<ChangedProperty> changed = inForce.get();
+        return changed.isEmpty() ? Map.of() : HistoryReport.of(changed, rules.configured());
     }
 
     /**
@@ -153,11 +134,11 @@ public final class ChangeHistory {
      * @param all whether also those that nobody has changed
      */
     public SortedMap<String, PolicyProperties> policies(boolean all) {
-        Map<String, RateLimitChange> changes = rules.changes();
+        Map<String, RateLimitChange> changed = rules.changes();
         SortedMap<String, PolicyProperties> policies = new TreeMap<>();
         rules.policiesAndExtra().forEach((name, policy) -> {
-            RateLimitChange own = changes.get(name);
-            RateLimitChange concurrency = changes.get(Rule.concurrencyOf(name));
+            RateLimitChange own = changed.get(name);
+            RateLimitChange concurrency = changed.get(Rule.concurrencyOf(name));
             if (all || own != null || concurrency != null) {
                 policies.put(
                         name,

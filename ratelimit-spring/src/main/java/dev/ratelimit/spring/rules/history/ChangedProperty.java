@@ -1,20 +1,29 @@
 package dev.ratelimit.spring.rules.history;
 
-import dev.ratelimit.spring.rules.text.UrlEncoding;
+import dev.ratelimit.Rate;
+import java.time.Duration;
+import java.time.Instant;
 
 /**
  * A property of a policy whose value in force is that of an operator.
  *
  * @param policy the name of the policy
- * @param name the property; the name of a plan is encoded
- * @param value in force
- * @param at when it was accepted, in microseconds since the epoch
- * @param note what else is known
+ * @param name the property; that of a plan has the name of the plan after a dot
  */
-public record ChangedProperty(String policy, String name, String value, long at, ChangeNote note) {
+public record ChangedProperty(String policy, String name, ChangedValue value) {
 
-    /** The property, for people: the name of a plan as it is in the configuration. */
+    /** The value for people. */
     String shown() {
-        return UrlEncoding.decoded(name);
+        return switch (name) {
+            case "penalty", "max-wait" -> {
+                Duration time = Duration.parse(value.to());
+                yield time.isZero() ? "none" : Rate.notation(time);
+            }
+            default -> value.to();
+        };
+    }
+
+    Instant since() {
+        return ChangedValue.instant(value.since());
     }
 }

@@ -7,7 +7,6 @@ import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
-import dev.ratelimit.spring.rules.text.UrlEncoding;
 import java.util.List;
 import java.util.stream.Collectors;
 
@@ -42,10 +41,10 @@ public final class ConfiguredValue {
         };
     }
 
-    /** The limit or the burst of a plan, whose encoded name follows a dot. */
+    /** The limit or the burst of a plan, whose name follows a dot. */
     private static String ofPlan(Rule rule, String property) {
         String[] parts = property.split("\\.", 2);
-        LimitOverride plan = parts.length < 2 ? null : rule.overrides().plans().get(UrlEncoding.decoded(parts[1]));
+        LimitOverride plan = parts.length < 2 ? null : rule.overrides().plans().get(parts[1]);
         if (plan == null) {
             return "";
         }

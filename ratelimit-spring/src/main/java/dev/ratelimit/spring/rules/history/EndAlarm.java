@@ -23,7 +23,7 @@ public final class EndAlarm implements AutoCloseable {
     private final Ticker ticker;
     private final Runnable task;
 
-    private long end = ChangeNote.NEVER;
+    private long end = ChangedValue.NEVER;
     private Scheduler.@Nullable Alarm alarm;
     private boolean closed;
 
@@ -41,7 +41,7 @@ public final class EndAlarm implements AutoCloseable {
     /**
      * Sets the alarm, in place of an earlier one.
      *
-     * @param micros since the epoch; {@link ChangeNote#NEVER} for none
+     * @param micros since the epoch; {@link ChangedValue#NEVER} for none
      */
     public synchronized void set(long micros) {
         end = micros;
@@ -50,7 +50,7 @@ public final class EndAlarm implements AutoCloseable {
 
     private void arm(long minNanos) {
         cancel();
-        if (end != ChangeNote.NEVER && !closed) {
+        if (end != ChangedValue.NEVER && !closed) {
             long nanos = Math.min(MAX_WAIT_NANOS, Math.max(minNanos, untilEnd()));
             alarm = scheduler.schedule(this::ring, nanos);
         }

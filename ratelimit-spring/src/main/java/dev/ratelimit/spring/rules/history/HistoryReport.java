@@ -47,16 +47,13 @@ public final class HistoryReport {
         for (ChangedProperty property : inForce) {
             String now = ConfiguredValue.of(configured, property.policy(), property.name());
             Map<String, Object> map = new LinkedHashMap<>();
-            map.put("property", property.shown());
-            map.put("to", property.value());
-            map.put("by", property.note().by());
-            map.put("since", ChangeNote.instant(property.at()).toString());
-            put(map, "until", property.note().end());
-            put(
-                    map,
-                    "reason",
-                    property.note().reason().isEmpty() ? null : property.note().reason());
-            map.put("configured", property.note().configured());
+            map.put("property", property.name());
+            map.put("to", property.shown());
+            map.put("by", property.value().by());
+            map.put("since", property.since().toString());
+            put(map, "until", property.value().end());
+            put(map, "reason", property.value().reason());
+            map.put("configured", property.value().configured());
             put(map, "configuredNow", StaleChanges.isStale(property, now) ? now : null);
             byPolicy.computeIfAbsent(property.policy(), policy -> new ArrayList<>())
                     .add(map);

@@ -32,7 +32,7 @@ public final class StaleChanges {
      * @param configured the value of the configuration now, as {@link ConfiguredValue} writes it
      */
     public static boolean isStale(ChangedProperty property, String configured) {
-        String then = property.note().configured();
+        String then = property.value().configured();
         return !then.isEmpty() && !then.equals(configured);
     }
 
@@ -58,20 +58,20 @@ public final class StaleChanges {
 
     private static void tell(Stale stale) {
         ChangedProperty property = stale.property();
-        Instant end = property.note().end();
-        String reason = property.note().reason();
+        Instant end = property.value().end();
+        String reason = property.value().reason();
         log.warn(
                 "Rate limit {} does not have the {} that is configured now: {}. In force is {}, which {} has set at {}{} when"
                         + " {} was configured, and which lasts {}. To apply the configuration, remove this change: POST"
                         + " {\"restore\": true} to /actuator/ratelimits/{}, or RateLimitPolicies.restore",
                 Quotation.of(property.policy()),
-                property.shown(),
+                property.name(),
                 stale.configured(),
-                property.value(),
-                Quotation.of(property.note().by()),
-                ChangeNote.instant(property.at()),
-                reason.isEmpty() ? "" : ", because of " + Quotation.of(reason) + ",",
-                property.note().configured(),
+                property.shown(),
+                Quotation.of(property.value().by()),
+                property.since(),
+                reason == null ? "" : ", because of " + Quotation.of(reason) + ",",
+                property.value().configured(),
                 end == null ? "until it is removed" : "until " + end,
                 property.policy());
     }

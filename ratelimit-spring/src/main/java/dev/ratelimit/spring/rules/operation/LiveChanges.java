@@ -1,7 +1,7 @@
 package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.Scheduler;
-import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
@@ -13,20 +13,23 @@ import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.history.ChangeEnd;
-import dev.ratelimit.spring.rules.history.ChangeNote;
+import dev.ratelimit.spring.rules.history.ChangeStore;
+import dev.ratelimit.spring.rules.history.ChangeStore.Name;
 import dev.ratelimit.spring.rules.history.ChangedProperty;
+import dev.ratelimit.spring.rules.history.ChangedValue;
 import dev.ratelimit.spring.rules.history.ConfiguredValue;
 import dev.ratelimit.spring.rules.history.EndAlarm;
 import dev.ratelimit.spring.rules.history.StaleChanges;
-import dev.ratelimit.spring.rules.history.Turns;
 import dev.ratelimit.spring.rules.text.Quotation;
 import dev.ratelimit.spring.rules.text.WellFormed;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -36,9 +39,6 @@ import org.slf4j.LoggerFactory;
 /**
  * The changes of policies while the application runs, of this instance or of all that share them. Requests do not wait
  * for it. Thread-safe.
- *
- * <p>Whatever this instance has once known stays in force until a later change of the same property, whatever others ask
- * and whatever they share: {@link Changes} says why all instances come to agree.
  */
 final class LiveChanges implements AutoCloseable {
 
@@ -46,32 +46,24 @@ final class LiveChanges implements AutoCloseable {
 
     private static final RateLimitChange NOTHING = new RateLimitChange(null, null, null);
 
-    /** How often another instance may be first. */
-    private static final int ATTEMPTS = 20;
-
     /** Of a limit, and of all paths. */
     private static final int MAX_LIMIT = 200;
 
     private static final int MAX_REASON = 200;
 
     private final RequestRules rules;
-    private final Ticker ticker;
+    private final ChangeStore store;
     private final EndAlarm ends;
     private final StaleChanges stale = new StaleChanges();
-
-    /** Of all that changes what is known, so that this does not change while others are asked. Taken before the lock. */
-    private final Turns turns;
 
     /** Of what is in force. Nobody asks others under it, so that changes end in time. */
     private final ReentrantLock lock = new ReentrantLock();
 
     /** In force, but for changes that this instance cannot apply, because it is configured in another way. */
-    private volatile Changes known = Changes.NONE;
+    private volatile Map<String, PolicyChange> known = Map.of();
 
-    private volatile @Nullable SharedChanges shared;
-
-    /** When the next change in force ends, in microseconds. Used under the lock. */
-    private long nextEnd = ChangeNote.NEVER;
+    /** When the next change ends, in microseconds. Used under the lock. */
+    private long nextEnd = ChangedValue.NEVER;
 
     private volatile Adopted adopted = (policy, before, now) -> {};
     private volatile Adopted ended = (policy, before, now) -> {};
@@ -109,15 +101,11 @@ final class LiveChanges implements AutoCloseable {
         }
     }
 
-    LiveChanges(RequestRules rules, Ticker ticker, Scheduler scheduler) {
+    LiveChanges(RequestRules rules, ChangeStore store, Scheduler scheduler) {
         this.rules = rules;
-        this.ticker = ticker;
-        this.turns = new Turns(ticker);
-        this.ends = new EndAlarm(scheduler, ticker, this::end);
-    }
-
-    void share(SharedChanges with) {
-        shared = with;
+        this.store = store;
+        this.ends = new EndAlarm(scheduler, store.clock(), this::end);
+        store.observe(ChangeStore.Kind.POLICY, this::adopt);
     }
 
     /** Tells this what other instances change, from now on. */
@@ -130,32 +118,23 @@ final class LiveChanges implements AutoCloseable {
         ended = observer;
     }
 
-    Changes changes() {
-        return known;
-    }
-
     /** The properties whose value in force is that of an operator, ordered by policy and name. */
     List<ChangedProperty> inForce() {
-        Map<String, RateLimitChange> applied = rules.changes();
-        return known.inForceAt(micros()).properties().stream()
-                .filter(property -> Changes.isIn(applied.get(property.policy()), property.name()))
-                .toList();
-    }
-
-    /** The rules as they are configured, without changes. */
-    RulesInForce configured() {
-        return rules.read(Map.of()).rules();
-    }
-
-    private long micros() {
-        return Math.floorDiv(ticker.epochNanos(), 1000);
+        List<ChangedProperty> inForce = new ArrayList<>();
+        Map<String, PolicyChange> all = known;
+        long now = store.nowMicros();
+        new TreeMap<>(rules.changes())
+                .forEach((policy, applied) -> inForce.addAll(all.getOrDefault(policy, PolicyChange.NONE)
+                        .withoutEndedAt(now)
+                        .properties(policy, applied)));
+        return inForce;
     }
 
     /** How long a change lasts, for people. */
     String duration() {
-        return shared == null
-                ? "until this instance restarts, which returns to the configuration"
-                : "on all instances, until the last of them stops, which returns to the configuration";
+        return store.isShared()
+                ? "on all instances, until the last of them stops, which returns to the configuration"
+                : "until this instance restarts, which returns to the configuration";
     }
 
     /**
@@ -168,50 +147,85 @@ final class LiveChanges implements AutoCloseable {
      * @throws IllegalStateException if changes cannot be shared at the moment
      */
     AcceptedChange change(String policy, Edit edit) {
-        long deadline = turns.take();
-        try {
-            long until = new ChangeEnd(
-                            Instant.EPOCH.plusNanos(ticker.epochNanos()),
-                            "to end a change, restore the policy",
-                            "without an end, it lasts until the policy is restored, or the last instance stops")
-                    .micros(edit.change().duration(), edit.change().until());
-            for (int i = 0; i < ATTEMPTS; i++) {
-                turns.checkInTime(deadline);
-                Changes asked = checked(policy, edit, until);
-                SharedChanges others = shared;
-                SharedChanges.Answer answer = others == null ? alone(asked) : others.exchange(known, asked);
-                if (answer.accepted()) {
-                    return accepted(policy, answer.all(), until, asked.names());
-                }
-                adoptAll(answer.all());
-            }
-            throw new IllegalStateException("other instances are changing policies at this moment; try again");
-        } finally {
-            turns.pass();
-        }
+        ChangeEnd end = new ChangeEnd(edit.change().duration(), edit.change().until())
+                .check(
+                        store.now(),
+                        "to end a change, restore the policy",
+                        "without an end, it lasts until the policy is restored, or the last instance stops");
+        Set<String> properties = new TreeSet<>();
+        return store.change(() -> asked(policy, edit, end, properties), text -> accepted(policy, text, properties));
     }
 
     /** What to ask, if it is possible here and now. */
-    private Changes checked(String policy, Edit edit, long until) {
+    private ChangeStore.Change asked(String policy, Edit edit, ChangeEnd end, Set<String> properties) {
         lock.lock();
         try {
             endIfDue();
             check(policy, edit);
-            RequestRules.Reread unused = rules.read(with(rules.changes(), policy, next(policy, edit)));
-            return noted(policy, edit, until);
+            PolicyVersion before = rules.including(policy).version(policy);
+            PolicyVersion then = version(
+                    rules.read(with(rules.changes(), policy, next(policy, edit)))
+                            .rules(),
+                    policy);
+            PolicyChange earlier = known.getOrDefault(policy, PolicyChange.NONE);
+            Map<String, Map<String, Object>> values = values(policy, edit, end);
+            properties.clear();
+            properties.addAll(values.keySet());
+            if (edit.fromConfiguration()) {
+                properties.addAll(PolicyChange.PROPERTIES);
+                properties.addAll(earlier.values().keySet());
+            }
+            HistoryEntry entry = new HistoryEntry(
+                    Instant.EPOCH,
+                    then.change() == null ? HistoryEntry.Action.RESTORE : HistoryEntry.Action.CHANGE,
+                    policy,
+                    null,
+                    before.toString(),
+                    then.toString(),
+                    null,
+                    edit.change().reason(),
+                    edit.by());
+            return ChangeStore.Change.of(
+                    Name.ofPolicy(policy),
+                    (edit.fromConfiguration() ? PolicyChange.NONE : earlier).text(values),
+                    end,
+                    entry,
+                    properties);
         } finally {
             lock.unlock();
         }
     }
 
-    private AcceptedChange accepted(String policy, Changes all, long until, Set<String> properties) {
+    private Map<String, Map<String, Object>> values(String policy, Edit edit, ChangeEnd end) {
+        RulesInForce configured = rules.configured();
+        Map<String, Map<String, Object>> values = new TreeMap<>();
+        PolicyChange.valuesOf(together(policy, edit)).forEach((property, to) -> {
+            String before = ConfiguredValue.of(configured, policy, property);
+            values.put(
+                    property,
+                    new ChangedValue(to, 0, 0, edit.by(), edit.change().reason(), before).asked(end));
+        });
+        return values;
+    }
+
+    private AcceptedChange accepted(String policy, String text, Set<String> properties) {
         lock.lock();
         try {
             // something may have ended since the question
             endIfDue();
             PolicyVersion before = rules.including(policy).version(policy);
-            learn(all);
-            return new AcceptedChange(before, known.latest(), until, properties);
+            PolicyChange change = PolicyChange.of(text);
+            List<ChangedProperty> replaced = inForce().stream()
+                    .filter(one -> one.policy().equals(policy) && properties.contains(one.name()))
+                    .toList();
+            learn(with(known, policy, change));
+            Instant until = change.values().entrySet().stream()
+                    .filter(entry -> properties.contains(entry.getKey()))
+                    .map(entry -> entry.getValue().end())
+                    .filter(Objects::nonNull)
+                    .findFirst()
+                    .orElse(null);
+            return new AcceptedChange(before, rules.including(policy).version(policy), until, replaced);
         } finally {
             lock.unlock();
         }
@@ -219,7 +233,7 @@ final class LiveChanges implements AutoCloseable {
 
     /** Checks the version, and that a policy that is given paths waits for them. */
     private void check(String policy, Edit edit) {
-        rules.including(policy).version(policy).require(edit.version());
+        rules.including(policy).version(policy).require(edit.version(), store.text(Name.ofPolicy(policy)));
         PolicyProperties configured = rules.policies().getOrDefault(policy, ExtraPolicies.of(policy));
         if (edit.change().paths() != null && (configured == null || configured.mode() != Mode.OFF)) {
             throw new IllegalArgumentException(
@@ -242,18 +256,6 @@ final class LiveChanges implements AutoCloseable {
         WellFormed.check(name, text);
     }
 
-    private Changes noted(String policy, Edit edit, long until) {
-        RulesInForce configured = configured();
-        String reason = Objects.requireNonNullElse(edit.change().reason(), "");
-        return asked(policy, edit)
-                .with(property ->
-                        new ChangeNote(until, edit.by(), reason, ConfiguredValue.of(configured, policy, property)));
-    }
-
-    private SharedChanges.Answer alone(Changes asked) {
-        return new SharedChanges.Answer(known.and(asked.at(Math.max(micros(), known.latest() + 1))), true);
-    }
-
     /** Returns to the configuration where changes have ended. */
     private void end() {
         lock.lock();
@@ -266,11 +268,21 @@ final class LiveChanges implements AutoCloseable {
     }
 
     private void endIfDue() {
-        if (micros() < nextEnd) {
+        long now = store.nowMicros();
+        if (now < nextEnd) {
             return;
         }
         RulesInForce before = rules.inForce();
-        learn(Changes.NONE);
+        Map<String, PolicyChange> earlier = known;
+        Map<String, PolicyChange> left = new HashMap<>(earlier);
+        left.replaceAll((policy, change) -> change.withoutEndedAt(now));
+        learn(left);
+        earlier.forEach((policy, change) -> {
+            long until = change.lastEnd(now);
+            if (until > 0) {
+                store.end(Name.ofPolicy(policy), change.withoutEndedAt(now).text(Map.of()), until);
+            }
+        });
         tellDifferences(before, rules.inForce(), ended);
     }
 
@@ -325,17 +337,6 @@ final class LiveChanges implements AutoCloseable {
                 change.paths() == null && paths != null ? other.onPaths(paths.toArray(String[]::new)) : other);
     }
 
-    private Changes asked(String policy, Edit edit) {
-        Changes asked = Changes.of(policy, together(policy, edit), edit.fromConfiguration());
-        if (!edit.fromConfiguration()) {
-            return asked;
-        }
-        Map<Changes.Property, Changes.Value> both =
-                new HashMap<>(known.restoring(policy).values());
-        both.putAll(asked.values());
-        return new Changes(both);
-    }
-
     /**
      * Puts other policies of the configuration in force, all or none. Changes stay.
      *
@@ -343,7 +344,6 @@ final class LiveChanges implements AutoCloseable {
      * @throws RateLimitConfigurationException if the rules would not be valid
      */
     boolean configure(Map<String, PolicyProperties> policies) {
-        turns.await();
         lock.lock();
         try {
             endIfDue();
@@ -354,56 +354,48 @@ final class LiveChanges implements AutoCloseable {
                 Set<String> names =
                         rules.read(policies, rules.changes()).rules().byPolicy().keySet();
                 // a policy that comes only now may have been changed elsewhere
-                rules.read(policies, applicable(known.inForceAt(micros()), policies, names))
+                rules.read(policies, applicable(known, policies, names))
                         .enforce()
                         .run();
-                stale.warn(inForce(), configured());
+                stale.warn(inForce(), rules.configured());
             }
             return differ;
         } finally {
             lock.unlock();
-            turns.pass();
         }
     }
 
-    /** Puts the changes of other instances in force, unless they are known already. */
-    void adopt(Changes others) {
-        if (known.and(others).equals(known)) {
-            return;
-        }
-        turns.await();
-        try {
-            adoptAll(others);
-        } finally {
-            turns.pass();
-        }
-    }
-
-    private void adoptAll(Changes others) {
+    /** Puts the changes of other instances in force. */
+    private void adopt(Map<String, String> texts) {
+        Map<String, PolicyChange> all = new HashMap<>();
+        texts.forEach((policy, text) -> all.put(policy, PolicyChange.of(text)));
         lock.lock();
         try {
             endIfDue();
-            adoptUnderLock(others);
+            if (!all.equals(known)) {
+                adoptUnderLock(all);
+            }
         } finally {
             lock.unlock();
         }
     }
 
-    private void adoptUnderLock(Changes others) {
-        Changes knownBefore = known;
+    private void adoptUnderLock(Map<String, PolicyChange> all) {
+        Map<String, PolicyChange> knownBefore = known;
         RulesInForce before = rules.inForce();
-        learn(others);
+        learn(all);
         RulesInForce now = rules.inForce();
-        RulesInForce configured = configured();
+        RulesInForce configured = rules.configured();
         tellDifferences(before, now, (policy, earlier, later) -> {
             tell(policy, later, version(configured, policy));
             adopted.changed(policy, earlier, later);
         });
         stale.warn(inForce(), configured);
-        Changes applicable = known.inForceAt(micros());
-        for (String policy : applicable.policies()) {
-            RateLimitChange wanted = applicable.of(policy);
-            if (!wanted.equals(knownBefore.of(policy))
+        long micros = store.nowMicros();
+        new TreeMap<>(all).forEach((policy, change) -> {
+            RateLimitChange wanted = change.withoutEndedAt(micros).all();
+            if (!isNothing(wanted)
+                    && !change.equals(knownBefore.get(policy))
                     && !wanted.equals(now.changes().get(policy))) {
                 log.warn(
                         "Rate limit {} was changed by another instance: {}. Not all of it is in force here, because this"
@@ -411,7 +403,7 @@ final class LiveChanges implements AutoCloseable {
                         Quotation.of(policy),
                         wanted);
             }
-        }
+        });
     }
 
     private static void tell(String policy, PolicyVersion now, PolicyVersion configured) {
@@ -430,15 +422,16 @@ final class LiveChanges implements AutoCloseable {
         }
     }
 
-    private void learn(Changes others) {
-        Changes all = known.and(others);
-        long now = micros();
-        rules.read(applicable(all.inForceAt(now), rules.policies(), rules.allNames()))
+    private void learn(Map<String, PolicyChange> all) {
+        rules.read(applicable(all, rules.policies(), rules.allNames()))
                 .enforce()
                 .run();
         // what is known is in force
-        known = all;
-        long next = all.nextEnd(now);
+        Map<String, PolicyChange> left = new HashMap<>(all);
+        left.values().removeIf(change -> change.values().isEmpty());
+        known = Map.copyOf(left);
+        long next =
+                left.values().stream().mapToLong(PolicyChange::nextEnd).min().orElse(ChangedValue.NEVER);
         if (next != nextEnd) {
             nextEnd = next;
             ends.set(next);
@@ -447,16 +440,17 @@ final class LiveChanges implements AutoCloseable {
 
     /** What this instance can apply: all or, where a change is not valid here or together with others, parts of it. */
     private Map<String, RateLimitChange> applicable(
-            Changes changes, Map<String, PolicyProperties> configured, Set<String> names) {
+            Map<String, PolicyChange> changes, Map<String, PolicyProperties> configured, Set<String> names) {
         Map<String, RateLimitChange> applicable = new HashMap<>();
-        for (String policy : changes.policies()) {
+        long now = store.nowMicros();
+        new TreeMap<>(changes).forEach((policy, change) -> {
             if (names.contains(policy) || ExtraPolicies.contain(policy)) {
                 Map<String, RateLimitChange> others = Map.copyOf(applicable);
-                RateLimitChange fitting =
-                        changes.fitting(policy, change -> isValid(configured, with(others, policy, change)));
-                applicable.put(policy, fitting);
+                applicable.put(
+                        policy,
+                        change.withoutEndedAt(now).fitting(one -> isValid(configured, with(others, policy, one))));
             }
-        }
+        });
         applicable.values().removeIf(LiveChanges::isNothing);
         return applicable;
     }
@@ -466,9 +460,8 @@ final class LiveChanges implements AutoCloseable {
     }
 
     /** The same map with another change of this policy. */
-    private static Map<String, RateLimitChange> with(
-            Map<String, RateLimitChange> changes, String policy, RateLimitChange change) {
-        Map<String, RateLimitChange> next = new HashMap<>(changes);
+    private static <C> Map<String, C> with(Map<String, C> changes, String policy, C change) {
+        Map<String, C> next = new HashMap<>(changes);
         next.put(policy, change);
         return next;
     }

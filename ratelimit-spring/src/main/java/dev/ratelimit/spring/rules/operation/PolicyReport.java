@@ -7,6 +7,7 @@ import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.history.ChangeStore;
 import dev.ratelimit.spring.rules.history.ConfiguredValue;
 import dev.ratelimit.spring.rules.rule.CallRules;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 /** Describes policies and the state of keys in terms of maps, lists, texts and numbers, for JSON. */
 record PolicyReport(
         RulesInForce rules,
+        ChangeStore changes,
         Observations observed,
         TrialJournal trials,
         KeyDisplay keys,
@@ -62,7 +64,7 @@ record PolicyReport(
             map.put("stage", PropertyName.of(rule.stage()));
         }
         map.put("mode", PropertyName.of(rules.mode(name)));
-        map.put("version", version.id());
+        map.put("version", version.id(changes.text(ChangeStore.Name.ofPolicy(name))));
         if (change != null) {
             map.put("changed", change.toString());
         }

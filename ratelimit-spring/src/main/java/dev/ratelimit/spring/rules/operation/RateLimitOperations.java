@@ -27,11 +27,10 @@ import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.history.Asker;
 import dev.ratelimit.spring.rules.history.ChangeHistory;
+import dev.ratelimit.spring.rules.history.ChangeStore;
 import dev.ratelimit.spring.rules.history.HistoryReport;
 import dev.ratelimit.spring.rules.override.KeyOverrides;
 import dev.ratelimit.spring.rules.override.OverrideJournal;
-import dev.ratelimit.spring.rules.override.Overrides;
-import dev.ratelimit.spring.rules.override.SharedOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.text.Quotation;
 import dev.ratelimit.spring.rules.trial.Trials;
@@ -56,6 +55,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     private final RequestRules rules;
     private final RateLimitStore store;
     private final KeyBudgets budgets;
+    private final ChangeStore changes;
     private final LiveChanges live;
     private final KeyOverrides overrides;
     private final ChangeHistory history;
@@ -83,10 +83,11 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         this.rules = rules;
         this.store = store;
         this.budgets = new KeyBudgets(rules, store);
-        this.live = new LiveChanges(rules, ticker, scheduler);
-        this.overrides = new KeyOverrides(rules, ticker, scheduler);
-        this.history = new ChangeHistory(rules, ticker, live::inForce);
-        this.journal = OverrideJournal.of(overrides, history, keys::hash, asker, observers::tell);
+        this.changes = new ChangeStore(ticker);
+        this.live = new LiveChanges(rules, changes, scheduler);
+        this.overrides = new KeyOverrides(rules, changes, scheduler);
+        this.history = new ChangeHistory(rules, changes, live::inForce);
+        this.journal = OverrideJournal.of(overrides, keys::hash, asker, observers::tell);
         this.observations = new Observations(rules, keys);
         this.trials = new TrialJournal(rules, new Trials(rules, ticker), keys, asker, observers::tell);
         this.refreshed = new RefreshedConfiguration(
@@ -172,19 +173,23 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         LiveChanges.Edit edit = new LiveChanges.Edit(change, fromConfiguration, version, asker.kept());
         AcceptedChange accepted = live.change(policy, edit);
         PolicyVersion before = accepted.before();
-        PolicyVersion now = rules.including(policy).version(policy);
-        history.add(accepted.entry(policy, edit, now), accepted.properties());
         log.warn(
                 "Rate limit {} was changed by {} {}",
                 Quotation.of(policy),
                 asker.logged(),
-                accepted.logged(edit, now, live.duration()));
-        observers.tell(policy, accepted.audited(edit, now));
-        publish(policy, Cause.OPERATOR, before.toString(), now.toString());
+                accepted.logged(edit, live.duration()));
+        observers.tell(policy, accepted.audited(edit));
+        publish(policy, Cause.OPERATOR, before.toString(), accepted.now().toString());
         observers.tellNames(names());
+        Map<String, Object> report = report(policy, null, showKeys);
+        List<Map<String, Object>> replaced =
+                HistoryReport.of(accepted.replaced(), rules.configured()).get(policy);
+        if (replaced != null) {
+            report.put("replaced", replaced);
+        }
         return new ChangeReport(
                         policy, change, before, rules.including(policy), rules::remarkOnPath, overridden(policy))
-                .addTo(report(policy, null, showKeys));
+                .addTo(report);
     }
 
     /**
@@ -201,7 +206,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         RulesInForce then =
                 live.preview(policy, new LiveChanges.Edit(change, fromConfiguration, version, asker.kept()));
         Map<String, Object> report = describe(policy, then, showKeys);
-        report.put("version", before.id());
+        report.put("version", before.id(changes.text(ChangeStore.Name.ofPolicy(policy))));
         report.put("dryRun", true);
         return new ChangeReport(policy, change, before, then, rules::remarkOnPath, overridden(policy)).addTo(report);
     }
@@ -240,12 +245,12 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
 
     @Override
     public void override(String policy, String key, KeyOverride override) {
-        Map<String, Object> unused = journal.set(policy, key, override, false);
+        Map<String, Object> unused = journal.set(policy, key, override, null, false);
     }
 
     @Override
     public boolean removeOverride(String policy, String key) {
-        return journal.remove(policy, key);
+        return journal.remove(policy, key, null) != null;
     }
 
     @Override
@@ -317,46 +322,21 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         return overrides.count(policy);
     }
 
-    /** From now on, shares changes with other instances. */
-    public void share(SharedChanges with) {
-        live.share(with);
+    /** What operators have changed, which may be shared with other instances. */
+    public ChangeStore changes() {
+        return changes;
     }
 
-    /** The changes that this instance knows, those included that it cannot apply. */
-    public Changes changes() {
-        return live.changes();
-    }
-
-    /** Puts those changes of other instances in force that this instance does not know yet. */
-    public void adopt(Changes others) {
-        Changes before = live.changes();
-        live.adopt(others);
-        if (!before.equals(live.changes())) {
+    /** Adopts what other instances have changed, while no change of this instance is under way. */
+    @SuppressWarnings("ReferenceEquality") // those that are in force by now are others
+    public ChangeStore.@Nullable Contents adopt(ChangeStore.Contents theirs, long nowMicros) {
+        RulesInForce before = rules.inForce();
+        ChangeStore.Contents missing = changes.adopt(theirs, nowMicros);
+        if (before != rules.inForce()) {
             observers.tellNames(names());
             wakeAll();
         }
-    }
-
-    /** From now on, shares overrides of keys with other instances. */
-    public void shareOverrides(SharedOverrides with) {
-        overrides.share(with);
-    }
-
-    /** The overrides of keys that this instance knows, those included that it cannot apply. */
-    public Overrides overridesKnown() {
-        return overrides.known();
-    }
-
-    /** Forgets the overrides that ended a day before this time, in microseconds, which is that of all instances. */
-    public void forgetOverrides(long nowMicros) {
-        overrides.forget(nowMicros);
-    }
-
-    /** Puts those overrides of other instances in force that this instance does not know yet. */
-    public void adopt(Overrides others) {
-        if (overrides.adopt(others)) {
-            wakeAll();
-        }
+        return missing;
     }
 
     private void wakeAll() {
@@ -425,7 +405,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
     }
 
     private PolicyReport report(RulesInForce now, boolean showKeys) {
-        return new PolicyReport(now, observations, trials, keys, showKeys, rules.haveStages());
+        return new PolicyReport(now, changes, observations, trials, keys, showKeys, rules.haveStages());
     }
 
     /**

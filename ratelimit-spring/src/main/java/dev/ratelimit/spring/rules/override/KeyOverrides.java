@@ -3,16 +3,22 @@ package dev.ratelimit.spring.rules.override;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
+import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.history.ChangeEnd;
-import dev.ratelimit.spring.rules.history.ChangeNote;
-import dev.ratelimit.spring.rules.history.Turns;
+import dev.ratelimit.spring.rules.history.ChangeStore;
+import dev.ratelimit.spring.rules.history.ChangeStore.Kind;
+import dev.ratelimit.spring.rules.history.ChangeStore.Name;
+import dev.ratelimit.spring.rules.history.ChangedValue;
+import dev.ratelimit.spring.rules.history.EndAlarm;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.OverrideKey;
@@ -21,12 +27,19 @@ import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
 import dev.ratelimit.spring.rules.text.WellFormed;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.Queue;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -46,35 +59,41 @@ public final class KeyOverrides implements AutoCloseable {
     private static final int MAX_REASON = 200;
     private static final int MAX_LIMIT = 100;
 
-    /** How many overrides that have ended are remembered, before the oldest of them are forgotten early. */
-    static final int MAX_ENDED = 10_000;
-
-    /** How many are then forgotten at once, since each time costs instances a comparison. */
-    private static final int ENDED_STEP = 1_000;
-
-    /** How long an override that has ended is remembered if there are others who might not know that. */
-    private static final long REMEMBERED_MICROS = 24 * 3600 * 1_000_000L;
-
-    /** All instances forget at the same moments. */
-    private static final long STEP_MICROS = 3600 * 1_000_000L;
-
-    /** How often another instance may be first. */
-    private static final int ATTEMPTS = 20;
+    /** The property of a key that is changed. */
+    private static final String OVERRIDE = "override";
 
     private final RequestRules rules;
-    private final Ticker ticker;
-    private final Turns turns;
+    private final Ticker clock;
+    private final ChangeStore store;
+    private final EndAlarm ends;
 
-    private volatile Overrides known = Overrides.NONE;
-    private volatile @Nullable SharedOverrides shared;
+    /** Of what is known. Nobody asks others under it, so that overrides end in time. */
+    private final ReentrantLock lock = new ReentrantLock();
 
-    private final EndedOverrides ends;
+    /** By policy and by key, with those that do not apply here. Changed under the lock. */
+    private final Map<String, Map<String, ChangedValue>> known = new ConcurrentHashMap<>();
+
+    /** When they end, with some that were replaced. Used under the lock. */
+    private final PriorityQueue<End> queue = new PriorityQueue<>(Comparator.comparingLong(End::untilMicros));
+
+    /** Whose tables are to be changed. */
+    private final Queue<Name> changed = new ConcurrentLinkedQueue<>();
+
+    /** Why some of them do not apply here. */
+    private final Map<Name, String> misfits = new ConcurrentHashMap<>();
+
+    /** Of these, those that were not logged. */
+    private final Queue<Name> newMisfits = new ConcurrentLinkedQueue<>();
+
+    /** What applies under the rules in force, by policy, and these. Used under the lock of the rules. */
+    private final Map<String, LiveOverrides> tables = new HashMap<>();
+
+    private Map<String, Rule> tablesOf = Map.of();
 
     /** Is told what happens to overrides without anybody asking here. */
     private volatile Observer observer = (policy, override, action) -> {};
 
-    /** Those that were logged because they do not fit the rules. Used under the lock of the rules. */
-    private Set<Overrides.Key> unfit = Set.of();
+    private record End(Name name, long untilMicros) {}
 
     /** Is told what happens to an override. */
     @FunctionalInterface
@@ -84,25 +103,29 @@ public final class KeyOverrides implements AutoCloseable {
     }
 
     /**
-     * No overrides.
+     * What became of the override of a key.
+     *
+     * @param key in its usual spelling
+     * @param before the one that was replaced or removed; {@code null} if there was none
+     * @param now the one that is in force; {@code null} for none
+     */
+    record Replaced(
+            String key,
+            @Nullable OverriddenKey before,
+            @Nullable OverriddenKey now) {}
+
+    /**
+     * No overrides yet.
      *
      * @param scheduler tells when overrides end
      */
-    public KeyOverrides(RequestRules rules, Ticker ticker, Scheduler scheduler) {
+    public KeyOverrides(RequestRules rules, ChangeStore store, Scheduler scheduler) {
         this.rules = rules;
-        this.ticker = ticker;
-        this.turns = new Turns(ticker);
-        this.ends = new EndedOverrides(scheduler, ticker, ended -> tell(ended, Action.EXPIRED));
-    }
-
-    /** From now on, shares overrides with other instances. */
-    public void share(SharedOverrides with) {
-        shared = with;
-    }
-
-    /** What this instance knows, overrides that have ended included. */
-    public Overrides known() {
-        return known;
+        this.clock = store.clock();
+        this.store = store;
+        this.ends = new EndAlarm(scheduler, clock, this::end);
+        rules.override(this::tables);
+        store.observe(Kind.OVERRIDE, this::adopt);
     }
 
     void observe(Observer by) {
@@ -117,56 +140,105 @@ public final class KeyOverrides implements AutoCloseable {
 
     /** Where overrides hold, and how long those without an end last, for people. */
     String duration() {
-        return shared == null
-                ? "on this instance only, until it restarts"
-                : "on all instances, until the last of them stops";
+        return store.isShared()
+                ? "on all instances, until the last of them stops"
+                : "on this instance only, until it restarts";
     }
 
     /**
      * Sets the override of a key, here and on all instances, or nowhere.
      *
      * @param by who asks
+     * @param version of the key before; {@code null} for any
      * @throws UnknownPolicyException if there is no such policy
      * @throws IllegalArgumentException if the policy cannot have the override
      * @throws RateLimitConfigurationException likewise, if its limits are wrong
+     * @throws StaleVersionException if the key has another version by now
      * @throws IllegalStateException if overrides cannot be shared at the moment
      */
-    OverriddenKey set(String policy, String key, KeyOverride override, String by) {
+    Replaced set(String policy, String key, KeyOverride override, String by, @Nullable String version) {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         check("key", key, MAX_KEY);
         check("limit", override.limit(), MAX_LIMIT);
         String reason = override.reason();
         check("reason", reason == null ? "" : reason, MAX_REASON);
-        String canonical = keyOf(now, rule, key).value();
-        if (rule.overrides().read(override.limit()) instanceof LimitOverride.Limited limited) {
+        Name name = Name.ofKey(policy, keyOf(now, rule, key).value());
+        String limit = override.limit().strip();
+        checkWord(limit);
+        if (rule.overrides().read(limit) instanceof LimitOverride.Limited limited) {
             checkCosts(now, policy, limited);
         }
-        Overrides.Key of = new Overrides.Key(policy, canonical);
-        Overrides.Value value =
-                accept(of, Overrides.Value.of(until(override), override.limit().strip(), reason, by));
-        return describe(of, value);
+        ChangeEnd end = new ChangeEnd(override.duration(), override.until())
+                .check(store.now(), "to end an override, remove it", "without an end, it lasts as long as a change");
+        Map<String, Object> value = new ChangedValue(limit, 0, 0, by, reason, "").asked(end);
+        return change(name, version, ChangedValue.text(Map.of(OVERRIDE, value)), end, () -> {
+            checkRoom(name);
+            ChangedValue before = inForce(name);
+            return entry(name, before == null ? null : before.to(), limit, reason, by);
+        });
     }
 
     /**
      * Removes the override of a key.
      *
-     * @return the override; {@code null} if there was none
-     * @throws UnknownPolicyException if there is no such policy
-     * @throws IllegalArgumentException if the policy cannot have overrides of such a key
+     * @param by who asks
+     * @param version of the key before; {@code null} for any
+     * @return what there was; {@code null} if that was nothing
+     * @throws UnknownPolicyException if there is no such policy, nor an override under it
+     * @throws IllegalArgumentException if the policy cannot have overrides of such a key, and has none
+     * @throws StaleVersionException if the key has another version by now
      * @throws IllegalStateException if overrides cannot be shared at the moment
      */
     @Nullable
-    OverriddenKey remove(String policy, String key) {
-        RulesInForce now = rules.including(policy);
-        Overrides.Key of =
-                new Overrides.Key(policy, keyOf(now, now.rule(policy), key).value());
-        Overrides.Value before = known.values().get(of);
-        if (before == null || !before.isInForceAt(ticker.epochNanos())) {
+    Replaced remove(String policy, String key, String by, @Nullable String version) {
+        Name name = Name.ofKey(policy, existing(policy, key));
+        if (inForce(name) == null) {
             return null;
         }
-        Overrides.Value unused = accept(of, Overrides.Value.removed());
-        return describe(of, before);
+        Replaced removed = change(name, version, "", new ChangeEnd(null, null), () -> {
+            ChangedValue before = inForce(name);
+            return entry(name, before == null ? null : before.to(), null, null, by);
+        });
+        return removed.before() == null ? null : removed;
+    }
+
+    private Replaced change(
+            Name name, @Nullable String version, String text, ChangeEnd end, Supplier<HistoryEntry> entry) {
+        return store.change(
+                () -> {
+                    checkVersion(name, version);
+                    return ChangeStore.Change.of(name, text, end, entry.get(), Set.of(OVERRIDE));
+                },
+                accepted -> {
+                    OverriddenKey before = shown(name);
+                    learn(Map.of(name, accepted));
+                    ChangedValue now = ChangedValue.parse(accepted).get(OVERRIDE);
+                    return new Replaced(name.key(), before, now == null ? null : describe(name, now));
+                });
+    }
+
+    private static HistoryEntry entry(
+            Name name, @Nullable String from, @Nullable String to, @Nullable String reason, String by) {
+        HistoryEntry.Action action = to == null ? HistoryEntry.Action.REMOVE_OVERRIDE : HistoryEntry.Action.OVERRIDE;
+        return new HistoryEntry(Instant.EPOCH, action, name.policy(), name.key(), from, to, null, reason, by);
+    }
+
+    private void checkVersion(Name name, @Nullable String version) {
+        if (version != null && !version.equals(version(name))) {
+            ChangedValue now = inForce(name);
+            throw new StaleVersionException("the override of this key was changed meanwhile, and "
+                    + (now == null ? "there is none" : "it is " + now.to()) + " now");
+        }
+    }
+
+    private String version(Name name) {
+        return PolicyVersion.checksum(inForce(name) == null ? "" : store.text(name));
+    }
+
+    /** The version of a key under a policy, with an override or without one. */
+    String version(String policy, String key) {
+        return version(Name.ofKey(policy, key));
     }
 
     private static void check(String name, String text, int max) {
@@ -177,10 +249,37 @@ public final class KeyOverrides implements AutoCloseable {
         WellFormed.check(name, text);
     }
 
+    /** A limit begins with a number. */
+    private static void checkWord(String limit) {
+        boolean known = limit.isEmpty() || limit.equals("blocked") || limit.equals("unlimited");
+        if (!known && (!Character.isDigit(limit.charAt(0)) || limit.matches("0+\\s*/.*"))) {
+            throw new IllegalArgumentException(Quotation.of(limit)
+                    + " is not a limit of a key; write blocked, unlimited, or limits such as 50/minute");
+        }
+    }
+
     /** How the policy of a rule encodes a key, which other instances are to read as it is. */
     static OverrideKey keyOf(RulesInForce now, Rule rule, String key) {
         WellFormed.check("key", key);
         return OverrideKey.ofPlain(rule.key(), now.sources(), key);
+    }
+
+    /** A key in its usual spelling or, if it does not fit the policy of this instance, as it is listed. */
+    private String existing(String policy, String key) {
+        RulesInForce now = rules.including(policy);
+        try {
+            String usual = keyOf(now, now.rule(policy), key).value();
+            return isKnown(policy, usual) || !isKnown(policy, key) ? usual : key;
+        } catch (IllegalArgumentException e) {
+            if (isKnown(policy, key)) {
+                return key;
+            }
+            throw e;
+        }
+    }
+
+    private boolean isKnown(String policy, String key) {
+        return known.getOrDefault(policy, Map.of()).containsKey(key);
     }
 
     /** A key as the policy encodes it; as it is written, if the policy has no such keys any more. */
@@ -195,10 +294,7 @@ public final class KeyOverrides implements AutoCloseable {
 
     /** An endpoint may charge a policy more than the rest. */
     private static void checkCosts(RulesInForce now, String policy, LimitOverride.Limited limited) {
-        long max = limited.policy().limits().stream()
-                .mapToLong(Limit::capacity)
-                .min()
-                .orElseThrow();
+        long max = capacity(limited.policy().limits());
         now.rulesOf(policy).mapToLong(rule -> rule.cost().typical()).max().ifPresent(permits -> {
             if (permits > max) {
                 throw new IllegalArgumentException("a request to policy " + Quotation.of(policy) + " may cost "
@@ -209,241 +305,298 @@ public final class KeyOverrides implements AutoCloseable {
         });
     }
 
-    /** When it ends, in microseconds. */
-    private long until(KeyOverride override) {
-        long end = new ChangeEnd(
-                        Instant.EPOCH.plusNanos(ticker.epochNanos()),
-                        "to end an override, remove it",
-                        "without an end, it lasts as long as a change")
-                .micros(override.duration(), override.until());
-        return end == ChangeNote.NEVER ? Overrides.NEVER : end;
+    private static long capacity(List<Limit> limits) {
+        return limits.stream().mapToLong(Limit::capacity).min().orElseThrow();
     }
 
-    private Overrides.Value accept(Overrides.Key key, Overrides.Value value) {
-        long deadline = turns.take();
-        try {
-            for (int i = 0; i < ATTEMPTS; i++) {
-                turns.checkInTime(deadline);
-                checkRoom(key, value);
-                SharedOverrides others = shared;
-                if (others == null) {
-                    long at = Math.max(Math.floorDiv(ticker.epochNanos(), 1000), known.latest() + 1);
-                    learn(known.and(key, value.at(at)).without(at));
-                    return value.at(at);
-                }
-                SharedOverrides.Answer answer = others.exchange(known, key, value);
-                learn(known.and(answer.all()));
-                Overrides.Value accepted = known.values().get(key);
-                if (answer.accepted() && accepted != null) {
-                    return accepted;
-                }
-            }
-            throw new IllegalStateException("other instances are setting overrides at this moment; try again");
-        } finally {
-            turns.pass();
-        }
-    }
-
-    private void checkRoom(Overrides.Key key, Overrides.Value value) {
-        long now = ticker.epochNanos();
-        long others = known.values().entrySet().stream()
-                .filter(entry -> entry.getValue().isInForceAt(now))
-                .filter(entry -> !entry.getKey().equals(key))
-                .count();
-        if (others >= MAX && !value.text().isEmpty()) {
+    private void checkRoom(Name name) {
+        long others = known.values().stream().mapToLong(Map::size).sum() - (isKnown(name.policy(), name.key()) ? 1 : 0);
+        if (others >= MAX) {
             throw new IllegalArgumentException("there are " + others + " overrides already, and at most " + MAX
                     + " are possible; remove some, or write a network in place of its addresses");
         }
     }
 
-    /** Puts the overrides of other instances in force, unless they are known already; returns whether there are others. */
-    @SuppressWarnings("ReferenceEquality") // fast, for thousands
-    public boolean adopt(Overrides others) {
-        if (others == known) {
-            return false;
-        }
-        turns.await();
-        try {
-            Overrides all = known.and(others);
-            if (all.equals(known)) {
-                return false;
-            }
-            Overrides before = inForce(known);
-            Overrides now = inForce(all);
-            learn(all);
-            log.warn(
-                    "Other instances have changed overrides of single keys under rate limits; there were {}, and are {}",
-                    before.values().size(),
-                    now.values().size());
-            tell(now.where((key, value) -> !value.equals(before.values().get(key))), Action.SET);
-            tell(before.where((key, value) -> !now.values().containsKey(key)), Action.REMOVED);
-            return true;
-        } finally {
-            turns.pass();
-        }
-    }
-
-    /** Those that have not ended. */
-    private Overrides inForce(Overrides all) {
-        long now = ticker.epochNanos();
-        return all.where((key, value) -> value.isInForceAt(now));
-    }
-
-    private void tell(Overrides some, Action action) {
-        if (some.values().size() <= OverrideEvents.MAX_AT_ONCE) {
-            some.values().forEach((key, value) -> observer.changed(key.policy(), describe(key, value), action));
-        } else {
-            log.info(
-                    "{} overrides of single keys under rate limits are {}",
-                    some.values().size(),
-                    PropertyName.of(action));
-        }
-    }
-
-    /** How many of a policy are in force. */
-    public long count(String policy) {
-        long now = ticker.epochNanos();
-        return known.values().entrySet().stream()
-                .filter(entry -> entry.getKey().policy().equals(policy))
-                .filter(entry -> entry.getValue().isInForceAt(now))
-                .count();
-    }
-
-    private void learn(Overrides all) {
-        known = all;
-        rules.override(this::tables);
-        ends.watch(all);
-    }
-
     /**
-     * Forgets what ended a day ago, also by the clock of this instance, so that others need not be told; and, if too many
-     * have ended since, the oldest of these.
+     * What an override takes from a key although its rate is not lower: a burst, which overrides do not have.
      *
-     * @param nowMicros the time that all instances share
+     * @return {@code null} for nothing
      */
-    public void forget(long nowMicros) {
-        long now = Math.min(nowMicros, Math.floorDiv(ticker.epochNanos(), 1000));
-        long day = Math.floorDiv(now - REMEMBERED_MICROS, STEP_MICROS) * STEP_MICROS;
-        long horizon = Math.max(day, endOfTooMany(now));
-        if (known.values().values().stream().anyMatch(value -> value.until() <= horizon)) {
-            turns.await();
-            try {
-                learn(known.without(horizon));
-            } finally {
-                turns.pass();
+    @Nullable
+    String remark(String policy, OverriddenKey set) {
+        Rule rule = rules.inForce().rule(policy);
+        if (!(rule.overrides().read(set.limit()) instanceof LimitOverride.Limited own)) {
+            return null;
+        }
+        List<Limit> limits = rule.policy().limits();
+        long is = capacity(own.policy().limits());
+        long was = capacity(limits);
+        boolean burst = limits.size() == 1
+                && !limits.get(0).concurrency()
+                && was > limits.get(0).rate().permits();
+        return !burst || is >= was
+                ? null
+                : "an override has no burst: this key is admitted at most " + is
+                        + " at once, and others under this policy " + was;
+    }
+
+    /** Adopts what instances share. */
+    private void adopt(Map<String, String> texts) {
+        Map<Name, String> different = new HashMap<>();
+        texts.forEach((text, value) -> {
+            Name name = new Name(Kind.OVERRIDE, text);
+            if (!value.equals(store.text(name))) {
+                different.put(name, value);
+            }
+        });
+        known.forEach((policy, keys) -> keys.keySet().forEach(key -> {
+            Name name = Name.ofKey(policy, key);
+            if (!texts.containsKey(name.text())) {
+                different.put(name, "");
+            }
+        }));
+        if (different.isEmpty()) {
+            return;
+        }
+        Map<Name, OverriddenKey> before = new HashMap<>();
+        different.keySet().forEach(name -> before.computeIfAbsent(name, this::shown));
+        learn(different);
+        log.warn(
+                "Other instances have changed {} overrides of single keys under rate limits; there are {}",
+                different.size(),
+                known.values().stream().mapToLong(Map::size).sum());
+        Map<Name, OverriddenKey> set = new HashMap<>();
+        different.keySet().forEach(name -> set.computeIfAbsent(name, this::shown));
+        before.keySet().removeAll(set.keySet());
+        tell(set, Action.SET);
+        tell(before, Action.REMOVED);
+    }
+
+    private void learn(Map<Name, String> texts) {
+        lock.lock();
+        try {
+            texts.forEach((name, text) -> {
+                ChangedValue value = ChangedValue.parse(text).get(OVERRIDE);
+                if (value == null) {
+                    forget(name);
+                } else {
+                    known.computeIfAbsent(name.policy(), policy -> new ConcurrentHashMap<>())
+                            .put(name.key(), value);
+                    if (value.until() != ChangedValue.NEVER) {
+                        queue.add(new End(name, value.until()));
+                    }
+                }
+                changed.add(name);
+            });
+            rules.override(this::tables);
+            setAlarm();
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void forget(Name name) {
+        Map<String, ChangedValue> keys = known.get(name.policy());
+        if (keys != null) {
+            keys.remove(name.key());
+            if (keys.isEmpty()) {
+                known.remove(name.policy());
             }
         }
     }
 
-    /** When the last one ended of those that are too many to be remembered; 0 if there are none. */
-    private long endOfTooMany(long now) {
-        if (known.values().size() <= MAX_ENDED) {
-            return 0;
+    private void setAlarm() {
+        End next = queue.peek();
+        ends.set(next == null ? ChangedValue.NEVER : next.untilMicros());
+    }
+
+    /** Forgets what has ended, so that it does not come back, whatever becomes of the clock. */
+    private void end() {
+        Map<Name, OverriddenKey> ended = new HashMap<>();
+        lock.lock();
+        try {
+            long now = store.nowMicros();
+            for (End end = queue.peek(); end != null && end.untilMicros() <= now; end = queue.peek()) {
+                queue.remove();
+                ChangedValue value = value(end.name());
+                if (value != null && value.until() == end.untilMicros()) {
+                    ended.put(end.name(), describe(end.name(), value));
+                    forget(end.name());
+                    store.end(end.name(), "", end.untilMicros());
+                    changed.add(end.name());
+                }
+            }
+            if (!ended.isEmpty()) {
+                rules.override(this::tables);
+            }
+            setAlarm();
+            tell(ended, Action.EXPIRED);
+        } finally {
+            lock.unlock();
         }
-        long[] ends = known.values().values().stream()
-                .mapToLong(Overrides.Value::until)
-                .filter(until -> until <= now)
-                .sorted()
-                .toArray();
-        return ends.length <= MAX_ENDED ? 0 : ends[ends.length - (MAX_ENDED - ENDED_STEP) - 1];
+    }
+
+    private void tell(Map<Name, OverriddenKey> some, Action action) {
+        if (some.size() <= OverrideEvents.MAX_AT_ONCE) {
+            some.entrySet().stream()
+                    .sorted(Comparator.comparing(one -> one.getKey().text()))
+                    .forEach(one -> observer.changed(one.getKey().policy(), one.getValue(), action));
+        } else {
+            log.info("{} overrides of single keys under rate limits are {}", some.size(), PropertyName.of(action));
+        }
     }
 
     /** What applies under these rules, by policy; what does not fit them is left out. */
+    @SuppressWarnings("ReferenceEquality") // those that were read anew are others
     private Map<String, LiveOverrides> tables(RulesInForce now) {
-        Map<String, Map<OverrideKey, LiveOverrides.Entry>> byPolicy = new HashMap<>();
-        Map<String, Map<String, LimitOverride>> read = new HashMap<>();
-        Set<Overrides.Key> doNotFit = new HashSet<>();
-        long nanos = ticker.epochNanos();
-        known.values().forEach((key, value) -> {
-            Rule rule = now.byPolicy().get(key.policy());
-            if (!value.isInForceAt(nanos)) {
-                return;
+        Set<Name> misfitsBefore = Set.of();
+        if (now.byPolicy() != tablesOf) {
+            tablesOf = now.byPolicy();
+            misfitsBefore = Set.copyOf(misfits.keySet());
+            changed.clear();
+            tables.clear();
+            misfits.clear();
+            Map<String, LimitOverride> read = new HashMap<>();
+            known.forEach((policy, keys) -> {
+                read.clear();
+                keys.keySet().forEach(key -> update(now, Name.ofKey(policy, key), read));
+            });
+        } else {
+            for (Name name = changed.poll(); name != null; name = changed.poll()) {
+                update(now, name, new HashMap<>());
             }
-            try {
-                if (rule == null) {
-                    throw new IllegalArgumentException("there is no such policy");
-                }
-                LimitOverride override = read.computeIfAbsent(key.policy(), policy -> new HashMap<>())
-                        .computeIfAbsent(value.limit(), rule.overrides()::read);
-                long until = value.until() == Overrides.NEVER ? LiveOverrides.NEVER : value.until() * 1000;
-                byPolicy.computeIfAbsent(key.policy(), policy -> new HashMap<>())
-                        .put(keyOf(now, rule, key.key()), new LiveOverrides.Entry(override, until, key.key()));
-            } catch (IllegalArgumentException | RateLimitConfigurationException e) {
-                doNotFit.add(key);
-                if (!unfit.contains(key)) {
-                    log.warn(
-                            "An override of a key under rate limit {} does not apply on this instance: {}",
-                            Quotation.of(key.policy()),
-                            e.getMessage());
-                }
+        }
+        tellMisfits(misfitsBefore);
+        return tables;
+    }
+
+    /** One line for thousands, and no keys in it. */
+    private void tellMisfits(Set<Name> before) {
+        Map<String, Integer> byPolicy = new TreeMap<>();
+        for (Name name = newMisfits.poll(); name != null; name = newMisfits.poll()) {
+            if (!before.contains(name)) {
+                byPolicy.merge(name.policy(), 1, Integer::sum);
             }
-        });
-        unfit = doNotFit;
-        addToConcurrency(byPolicy, now);
-        Map<String, LiveOverrides> live = new HashMap<>();
-        byPolicy.forEach((policy, entries) -> live.put(policy, LiveOverrides.of(ticker, now.rule(policy), entries)));
-        return live;
+        }
+        byPolicy.forEach((policy, count) -> log.warn(
+                "{} of the overrides of keys under rate limit {} do not apply on this instance, whose configuration they do"
+                        + " not fit; their list says why",
+                count,
+                Quotation.of(policy)));
     }
 
     /** As in the configuration, who is blocked or unlimited is so by both limits of a policy. */
-    private static void addToConcurrency(
-            Map<String, Map<OverrideKey, LiveOverrides.Entry>> byPolicy, RulesInForce now) {
-        for (String policy : List.copyOf(byPolicy.keySet())) {
-            String beside = Rule.concurrencyOf(policy);
-            if (now.byPolicy().containsKey(beside)) {
-                Map<OverrideKey, LiveOverrides.Entry> own = byPolicy.computeIfAbsent(beside, name -> new HashMap<>());
-                byPolicy.getOrDefault(policy, Map.of()).forEach((key, entry) -> {
-                    if (entry.override() instanceof LimitOverride.Fixed) {
-                        own.putIfAbsent(key, entry);
-                    }
-                });
-            }
+    private void update(RulesInForce now, Name name, Map<String, LimitOverride> read) {
+        String policy = name.policy();
+        String rate = Rule.withoutConcurrency(policy);
+        misfits.remove(name);
+        LiveOverrides.Entry own = entry(now, name, read);
+        put(
+                now,
+                policy,
+                name.key(),
+                own != null || rate.equals(policy) ? own : fixed(now, Name.ofKey(rate, name.key())));
+        Name beside = Name.ofKey(Rule.concurrencyOf(policy), name.key());
+        if (now.byPolicy().containsKey(beside.policy()) && value(beside) == null) {
+            put(now, beside.policy(), name.key(), fixed(now, name));
         }
     }
 
-    /**
-     * The override that a request or a key has met; {@code null} if it is no longer there.
-     *
-     * @param policy of the rule, which may be that of the concurrency limit beside a rate
-     */
-    public @Nullable OverriddenKey find(String policy, LiveOverrides.Entry entry) {
-        for (String name : List.of(policy, Rule.withoutConcurrency(policy))) {
-            Overrides.Key key = new Overrides.Key(name, entry.key());
-            Overrides.Value value = known.values().get(key);
-            if (value != null && value.isInForceAt(ticker.epochNanos())) {
-                return describe(key, value);
-            }
+    private LiveOverrides.@Nullable Entry fixed(RulesInForce now, Name name) {
+        LiveOverrides.Entry entry = entry(now, name, new HashMap<>());
+        return entry != null && entry.override() instanceof LimitOverride.Fixed ? entry : null;
+    }
+
+    private void put(RulesInForce now, String policy, String key, LiveOverrides.@Nullable Entry entry) {
+        Rule rule = now.byPolicy().get(policy);
+        if (rule == null || (entry == null && !tables.containsKey(policy))) {
+            return;
         }
-        return null;
+        try {
+            LiveOverrides table = tables.computeIfAbsent(policy, name -> new LiveOverrides(clock, rule));
+            table.put(keyOf(now, rule, key), entry);
+            if (table.isEmpty()) {
+                tables.remove(policy);
+            }
+        } catch (IllegalArgumentException e) {
+            // it is not in the table either
+        }
+    }
+
+    /** The override of a key under these rules; {@code null} if there is none, or it does not fit. */
+    private LiveOverrides.@Nullable Entry entry(RulesInForce now, Name name, Map<String, LimitOverride> read) {
+        ChangedValue value = value(name);
+        if (value == null) {
+            return null;
+        }
+        try {
+            Rule rule = now.rule(name.policy());
+            OverrideKey unused = keyOf(now, rule, name.key());
+            LimitOverride override = read.computeIfAbsent(value.to(), rule.overrides()::read);
+            long until = value.until() == ChangedValue.NEVER ? LiveOverrides.NEVER : value.until() * 1000;
+            return new LiveOverrides.Entry(override, until, name.key());
+        } catch (IllegalArgumentException | RateLimitConfigurationException e) {
+            if (misfits.put(name, String.valueOf(e.getMessage())) == null) {
+                newMisfits.add(name);
+            }
+            return null;
+        }
+    }
+
+    private @Nullable ChangedValue value(Name name) {
+        return known.getOrDefault(name.policy(), Map.of()).get(name.key());
+    }
+
+    private @Nullable ChangedValue inForce(Name name) {
+        ChangedValue value = value(name);
+        return value == null || value.hasEndedAt(store.nowMicros()) ? null : value;
+    }
+
+    private @Nullable OverriddenKey shown(Name name) {
+        ChangedValue value = inForce(name);
+        return value == null ? null : describe(name, value);
+    }
+
+    /** How many of a policy apply on this instance. */
+    public long count(String policy) {
+        return known.getOrDefault(policy, Map.of()).keySet().stream()
+                .filter(key -> !misfits.containsKey(Name.ofKey(policy, key)))
+                .count();
+    }
+
+    /** Why an override does not apply on this instance; {@code null} if it does. */
+    @Nullable
+    String misfit(String policy, String key) {
+        return misfits.get(Name.ofKey(policy, key));
+    }
+
+    /** The override of a key in its usual spelling; {@code null} if there is none. */
+    @Nullable
+    OverriddenKey of(String policy, String key) {
+        return shown(Name.ofKey(policy, key));
     }
 
     /**
-     * The overrides of a policy that are in force, by key.
+     * The overrides of a policy that have not ended, by key.
      *
-     * @throws UnknownPolicyException if there is no such policy
+     * @throws UnknownPolicyException if there is no such policy, nor an override under it
      */
     public List<OverriddenKey> of(String policy) {
-        Rule unused = rules.including(policy).rule(policy);
-        long now = ticker.epochNanos();
-        return known.values().entrySet().stream()
-                .filter(entry -> entry.getKey().policy().equals(policy))
-                .filter(entry -> entry.getValue().isInForceAt(now))
-                .map(entry -> describe(entry.getKey(), entry.getValue()))
-                .sorted(Comparator.comparing(OverriddenKey::key))
-                .toList();
+        List<OverriddenKey> all = new ArrayList<>();
+        known.getOrDefault(policy, Map.of()).keySet().stream().sorted().forEach(key -> {
+            OverriddenKey one = shown(Name.ofKey(policy, key));
+            if (one != null) {
+                all.add(one);
+            }
+        });
+        if (all.isEmpty()) {
+            Rule unused = rules.including(policy).rule(policy);
+        }
+        return all;
     }
 
-    private static OverriddenKey describe(Overrides.Key key, Overrides.Value value) {
+    private static OverriddenKey describe(Name name, ChangedValue value) {
         return new OverriddenKey(
-                key.key(),
-                value.limit(),
-                value.until() == Overrides.NEVER ? null : instant(value.until()),
-                value.reason().isEmpty() ? null : value.reason(),
-                value.by(),
-                instant(value.at()));
-    }
-
-    private static Instant instant(long micros) {
-        return Instant.ofEpochSecond(micros / 1_000_000, micros % 1_000_000 * 1000);
+                name.key(), value.to(), value.end(), value.reason(), value.by(), ChangedValue.instant(value.since()));
     }
 }

@@ -1,17 +1,16 @@
 package dev.ratelimit.spring.rules.override;
 
-import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.rules.history.Asker;
-import dev.ratelimit.spring.rules.history.ChangeHistory;
-import dev.ratelimit.spring.rules.history.ChangeNote;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
+import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.Objects;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -23,7 +22,6 @@ import org.slf4j.LoggerFactory;
  * Sets and removes overrides of keys, and tells who did so, to logs and observers. Thread-safe.
  *
  * @param overrides what is set
- * @param history gets an entry for each
  * @param keys the hash of an encoded key
  * @param asker whoever sets and removes them
  * @param observer is told the policy and what was done
@@ -31,7 +29,6 @@ import org.slf4j.LoggerFactory;
  */
 public record OverrideJournal(
         KeyOverrides overrides,
-        ChangeHistory history,
         UnaryOperator<String> keys,
         Asker asker,
         BiConsumer<String, Map<String, Object>> observer,
@@ -39,13 +36,9 @@ public record OverrideJournal(
 
     private static final Logger log = LoggerFactory.getLogger(OverrideJournal.class);
 
-    /** What an entry of the history for a key has changed: an override replaces another one as a whole. */
-    private static final Set<String> OVERRIDE = Set.of("override");
-
     /** A journal that publishes no events yet. */
     public static OverrideJournal of(
             KeyOverrides overrides,
-            ChangeHistory history,
             UnaryOperator<String> keys,
             Asker asker,
             BiConsumer<String, Map<String, Object>> observer) {
@@ -54,7 +47,7 @@ public record OverrideJournal(
             boolean known = action == Action.SET && !override.by().equals(Asker.APPLICATION);
             events.publish(policy, override, action, false, known ? override.by() : null);
         });
-        return new OverrideJournal(overrides, history, keys, asker, observer, events);
+        return new OverrideJournal(overrides, keys, asker, observer, events);
     }
 
     /**
@@ -67,11 +60,16 @@ public record OverrideJournal(
         events.publishTo(to, plain);
     }
 
-    /** Sets an override, and describes it for JSON; {@code plain} if with its key. */
-    public Map<String, Object> set(String policy, String key, KeyOverride override, boolean plain) {
-        Overrides before = overrides.known();
-        OverriddenKey set = overrides.set(policy, key, override, asker.kept());
-        add(policy, set, earlier(before, policy, set));
+    /**
+     * Sets an override, and describes it for JSON, with what it has replaced.
+     *
+     * @param version of the key before; {@code null} for any
+     * @param plain whether with the key as its plain value
+     */
+    public Map<String, Object> set(
+            String policy, String key, KeyOverride override, @Nullable String version, boolean plain) {
+        KeyOverrides.Replaced replaced = overrides.set(policy, key, override, asker.kept(), version);
+        OverriddenKey set = Objects.requireNonNull(replaced.now());
         log.warn(
                 "Rate limit {}: key {} was overridden by {}: {}, {}{}",
                 Quotation.of(policy),
@@ -84,14 +82,25 @@ public record OverrideJournal(
         events.publish(policy, set, Action.SET, true, asker.name());
         Map<String, Object> report = describe(policy, set, plain);
         report.put("holds", overrides.duration());
+        addReplaced(report, replaced);
+        String remark = overrides.remark(policy, set);
+        if (remark != null) {
+            report.put("remark", remark);
+        }
         return report;
     }
 
-    /** Removes an override; returns whether there was one. */
-    public boolean remove(String policy, String key) {
-        OverriddenKey removed = overrides.remove(policy, key);
-        if (removed == null) {
-            return false;
+    /**
+     * Removes an override, and describes for JSON what it was.
+     *
+     * @param version of the key before; {@code null} for any
+     * @return {@code null} if there was none
+     */
+    public @Nullable Map<String, Object> remove(String policy, String key, @Nullable String version) {
+        KeyOverrides.Replaced replaced = overrides.remove(policy, key, asker.kept(), version);
+        OverriddenKey removed = replaced == null ? null : replaced.before();
+        if (replaced == null || removed == null) {
+            return null;
         }
         log.warn(
                 "Rate limit {}: the override of key {} was removed by {}; it was {}",
@@ -99,42 +108,33 @@ public record OverrideJournal(
                 hash(policy, removed),
                 asker.logged(),
                 removed.limit());
-        history.add(
-                new HistoryEntry(
-                        history.now(),
-                        HistoryEntry.Action.REMOVE_OVERRIDE,
-                        policy,
-                        removed.key(),
-                        removed.limit(),
-                        null,
-                        null,
-                        null,
-                        asker.kept()),
-                OVERRIDE);
         tell("removedOverride", policy, removed);
         events.publish(policy, removed, Action.REMOVED, true, asker.name());
-        return true;
+        Map<String, Object> report = new LinkedHashMap<>();
+        report.put("version", overrides.version(policy, replaced.key()));
+        addReplaced(report, replaced);
+        return report;
     }
 
-    private void add(String policy, OverriddenKey set, @Nullable String earlier) {
-        history.add(
-                new HistoryEntry(
-                        set.since(),
-                        HistoryEntry.Action.OVERRIDE,
-                        policy,
-                        set.key(),
-                        earlier,
-                        set.limit(),
-                        set.until(),
-                        set.reason(),
-                        set.by()),
-                OVERRIDE);
+    /** With the key as whoever asks has written it, in its usual spelling, since that is not told to anybody else. */
+    private static void addReplaced(Map<String, Object> report, KeyOverrides.Replaced replaced) {
+        report.put("canonicalKey", replaced.key());
+        OverriddenKey before = replaced.before();
+        if (before != null) {
+            Map<String, Object> map = new LinkedHashMap<>();
+            map.put("limit", before.limit());
+            addTerms(map, before);
+            report.put("replaced", map);
+        }
     }
 
-    /** The limits of the override that another one has replaced; {@code null} if there was none. */
-    private static @Nullable String earlier(Overrides before, String policy, OverriddenKey set) {
-        Overrides.Value value = before.values().get(new Overrides.Key(policy, set.key()));
-        return value == null || !value.isInForceAt(ChangeNote.micros(set.since()) * 1000) ? null : value.limit();
+    private static void addTerms(Map<String, Object> map, OverriddenKey one) {
+        if (one.until() != null) {
+            map.put("until", one.until().toString());
+        }
+        if (one.reason() != null) {
+            map.put("reason", one.reason());
+        }
     }
 
     /** A key, as its plain value or as a hash. */
@@ -147,8 +147,17 @@ public record OverrideJournal(
         return Map.of(
                 "overrides",
                 overrides.of(policy).stream()
-                        .map(one -> describe(policy, one, plain))
+                        .map(one -> listed(policy, one, plain))
                         .toList());
+    }
+
+    private Map<String, Object> listed(String policy, OverriddenKey one, boolean plain) {
+        Map<String, Object> map = describe(policy, one, plain);
+        String misfit = overrides.misfit(policy, one.key());
+        if (misfit != null) {
+            map.put("doesNotApply", plain ? misfit : "it does not fit the configuration of this instance");
+        }
+        return map;
     }
 
     /**
@@ -157,8 +166,14 @@ public record OverrideJournal(
      * @param policy of the rule
      */
     public @Nullable Map<String, Object> report(String policy, LiveOverrides.Entry entry, boolean plain) {
-        OverriddenKey found = overrides.find(policy, entry);
-        return found == null ? null : describe(policy, found, plain);
+        // the concurrency limit beside a rate may have that of the rate
+        for (String owner : List.of(policy, Rule.withoutConcurrency(policy))) {
+            OverriddenKey found = overrides.of(owner, entry.key());
+            if (found != null) {
+                return describe(owner, found, plain);
+            }
+        }
+        return null;
     }
 
     private String hash(String policy, OverriddenKey one) {
@@ -168,6 +183,7 @@ public record OverrideJournal(
     private void tell(String event, String policy, OverriddenKey one) {
         Map<String, Object> what = describe(policy, one, false);
         what.remove("limit");
+        what.remove("version");
         what.put(event, one.limit());
         observer.accept(policy, what);
     }
@@ -176,14 +192,10 @@ public record OverrideJournal(
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("key", plain ? one.key() : hash(policy, one));
         map.put("limit", one.limit());
-        if (one.until() != null) {
-            map.put("until", one.until().toString());
-        }
-        if (one.reason() != null) {
-            map.put("reason", one.reason());
-        }
+        addTerms(map, one);
         map.put("by", one.by());
         map.put("since", one.since().toString());
+        map.put("version", overrides.version(policy, one.key()));
         return map;
     }
 }

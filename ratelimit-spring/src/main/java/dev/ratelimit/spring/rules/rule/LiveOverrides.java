@@ -8,14 +8,15 @@ import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.request.KeyEncoder;
 import dev.ratelimit.spring.rules.request.RequestContext;
-import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The overrides of single keys of a rule that operators have set, which come before all others. However many there are,
- * a request takes a look-up or two. The clock is read only for a key that has one. Immutable.
+ * a request takes a look-up or two. The clock is read only for a key that has one. Read by any thread, also while one sets
+ * and removes some.
  */
 public final class LiveOverrides {
 
@@ -32,42 +33,44 @@ public final class LiveOverrides {
     public record Entry(LimitOverride override, long untilNanos, String key) {}
 
     private final Ticker ticker;
-    private final Map<String, Entry> byKey;
-    private final AddressTable<Entry> networks;
+    private final Map<String, Entry> byKey = new ConcurrentHashMap<>();
+    private final AddressTable<Entry> networks = new AddressTable<>(Map.of());
 
     private final BudgetKey budget;
 
     /** The part that {@code byKey} refers to, among others; {@code null} if it is the whole key. */
-    private final @Nullable KeyPart subject;
+    private volatile @Nullable KeyPart subject;
 
-    private LiveOverrides(Ticker ticker, Rule rule, Map<OverrideKey, Entry> entries) {
-        Map<String, Entry> keys = new HashMap<>();
-        Map<AddressRange, Entry> ranges = new HashMap<>();
-        KeyPart part = null;
-        for (Map.Entry<OverrideKey, Entry> entry : entries.entrySet()) {
-            OverrideKey key = entry.getKey();
-            if (key.network() == null) {
-                keys.put(key.encoded(), entry.getValue());
-                part = key.subject();
-            } else {
-                ranges.put(key.network(), entry.getValue());
-            }
-        }
+    /**
+     * No overrides of a rule yet.
+     *
+     * @param ticker tells which of them have ended
+     */
+    public LiveOverrides(Ticker ticker, Rule rule) {
         this.ticker = ticker;
-        this.byKey = Map.copyOf(keys);
-        this.networks = new AddressTable<>(ranges);
         this.budget = rule.key();
-        this.subject = rule.key().parts().size() == 1 ? null : part;
     }
 
     /**
-     * The overrides of a rule.
+     * Sets the override of a key of the rule. By one thread at a time.
      *
-     * @param ticker tells which of them have ended
-     * @param entries by keys of this rule
+     * @param entry {@code null} for none
      */
-    public static LiveOverrides of(Ticker ticker, Rule rule, Map<OverrideKey, Entry> entries) {
-        return new LiveOverrides(ticker, rule, entries);
+    public void put(OverrideKey key, @Nullable Entry entry) {
+        subject = budget.parts().size() == 1 ? null : key.subject();
+        AddressRange network = key.network();
+        if (network != null) {
+            networks.put(network, entry);
+        } else if (entry == null) {
+            byKey.remove(key.encoded());
+        } else {
+            byKey.put(key.encoded(), entry);
+        }
+    }
+
+    /** Whether there is none. */
+    public boolean isEmpty() {
+        return byKey.isEmpty() && networks.isEmpty();
     }
 
     /** How long the override of a request still applies; {@link #NEVER} if it has no end. */
@@ -81,7 +84,8 @@ public final class LiveOverrides {
      * @param key of the request; {@code null} if it lacks a part
      */
     public @Nullable Entry entry(@Nullable String key, RequestContext context) {
-        Entry ofKey = byKey.isEmpty() || key == null ? null : byKey.get(subject == null ? key : part(subject, context));
+        KeyPart part = subject;
+        Entry ofKey = byKey.isEmpty() || key == null ? null : byKey.get(part == null ? key : part(part, context));
         IpAddress address = networks.isEmpty() ? null : context.address();
         if (ofKey != null && isInForce(ofKey, null)) {
             return lengthened(ofKey, address);

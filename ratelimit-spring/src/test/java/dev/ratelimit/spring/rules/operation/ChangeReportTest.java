@@ -15,8 +15,10 @@ import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.history.ChangedValue;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -74,18 +76,6 @@ class ChangeReportTest {
         assertThat(live.admitted(99, pro("erna"))).isZero();
         live.operations.restore("p");
         assertThat(live.admitted(99, pro("frank"))).isEqualTo(20);
-        assertThat(live.operations.isChanged("p")).isFalse();
-    }
-
-    @Test
-    void restoredPlan_staysRestored_whateverOlderRegisterReturns() {
-        LiveRules live = withPlans();
-        live.operations.change("p", RateLimitChange.toPlan("pro", "40/hour"));
-        Changes older = live.operations.changes();
-        live.operations.restore("p");
-
-        live.operations.adopt(older);
-
         assertThat(live.operations.isChanged("p")).isFalse();
     }
 
@@ -162,7 +152,7 @@ class ChangeReportTest {
                 .hasEntrySatisfying(
                         "remark", remark -> assertThat(remark).asString().contains("still 800"));
         assertThat(live.operations.report("p", null, false)).containsEntry("limit", "600/minute");
-        assertThat(live.operations.changes()).isEqualTo(Changes.NONE);
+        assertThat(live.operations.isChanged("p")).isFalse();
         assertThat(live.operations.edit("p", RateLimitChange.toLimit("50/minute"), false, version, false))
                 .containsEntry("to", preview.get("to"))
                 .containsEntry("remark", preview.get("remark"));
@@ -226,6 +216,18 @@ class ChangeReportTest {
         return DurationStyle.detectAndParse(text);
     }
 
+    /** What has been changed, the latest last, as it is read back. */
+    private static PolicyChange changed(RateLimitChange... changes) {
+        Map<String, ChangedValue> values = new HashMap<>();
+        for (RateLimitChange change : changes) {
+            long at = values.size() + 1;
+            PolicyChange.valuesOf(change)
+                    .forEach((property, to) ->
+                            values.put(property, new ChangedValue(to, at, ChangedValue.NEVER, "alice", null, "")));
+        }
+        return PolicyChange.of(new PolicyChange(values).text(Map.of()));
+    }
+
     @Test
     void changes_ofEverything_areReadBack_andGoToOtherInstances() {
         RateLimitChange all = new RateLimitChange(
@@ -236,27 +238,22 @@ class ChangeReportTest {
                 Duration.ofMillis(1500),
                 Map.of("a b.c%", new OfPlan("9/hour; 20/day", null), "d", new OfPlan(null, 0L)));
 
-        Changes changes = Changes.parse(Changes.of("p", all, false).at(7).toString());
-
-        assertThat(changes.of("p")).isEqualTo(all);
+        assertThat(changed(all).all()).isEqualTo(all);
         assertThat(all.toString())
                 .isEqualTo(
                         "limit 7/hour, burst 3, mode shadow, penalty 10m, max-wait 1500ms, plan a b.c% 9/hour; 20/day,"
                                 + " plan d burst 0");
-        assertThat(changes.restoring("p").at(8).and(changes).policies()).isEmpty();
     }
 
     @Test
     void fitting_keepsAsManyAndAsNewValuesAsFitTogether_alsoIfOneNeedsAnOlderOne() {
-        Changes changes = Changes.of("p", RateLimitChange.toBurst(0), false)
-                .at(1)
-                .and(Changes.of("p", RateLimitChange.toPlan("x", "1/hour"), false)
-                        .at(2))
-                .and(Changes.of("p", RateLimitChange.toLimit("1/hour; 2/day"), false)
-                        .at(3));
+        PolicyChange changed = changed(
+                RateLimitChange.toBurst(0),
+                RateLimitChange.toPlan("x", "1/hour"),
+                RateLimitChange.toLimit("1/hour; 2/day"));
 
-        RateLimitChange fitting = changes.fitting(
-                "p", change -> change.plans().isEmpty() && (change.limit() == null || change.burst() != null));
+        RateLimitChange fitting = changed.fitting(
+                change -> change.plans().isEmpty() && (change.limit() == null || change.burst() != null));
 
         assertThat(fitting).isEqualTo(new RateLimitChange("1/hour; 2/day", 0L, null));
     }

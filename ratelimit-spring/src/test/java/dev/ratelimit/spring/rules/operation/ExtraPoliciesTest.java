@@ -198,9 +198,6 @@ class ExtraPoliciesTest {
 
     @Test
     void changes_keepPaths_withCommas() {
-        Changes changes = Changes.of("p", on("/a/{id:[0-9]{1,3}}", "/b"), false).at(1);
-
-        assertThat(Changes.parse(changes.toString())).isEqualTo(changes);
         LiveRules live = new LiveRules("p.limit=100/hour");
         live.operations.change(EXTRA, on("/a/{id:[0-9]{1,3}}", "/b"));
         assertThat(live.admitted(5, get("/a/123"))).isEqualTo(2);

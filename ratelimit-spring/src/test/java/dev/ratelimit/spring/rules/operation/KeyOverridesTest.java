@@ -17,8 +17,9 @@ import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
-import dev.ratelimit.spring.rules.override.Overrides;
-import dev.ratelimit.spring.rules.override.SharedOverrides;
+import dev.ratelimit.spring.rules.decision.StaleVersionException;
+import dev.ratelimit.spring.rules.history.ChangeStore;
+import dev.ratelimit.spring.rules.history.ChangedValue;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import dev.ratelimit.spring.rules.request.RecordedResponse;
 import java.io.IOException;
@@ -65,14 +66,27 @@ class KeyOverridesTest {
         return Instant.EPOCH.plusNanos(live.ticker.epochNanos());
     }
 
+    /** So many blocked users, for a second. */
+    private static ChangeStore.Contents blocks(LiveRules live, int users) {
+        long now = live.operations.changes().nowMicros();
+        String text = ChangedValue.text(
+                Map.of("override", new ChangedValue("blocked", now, now + 1_000_000, "admin", null, "").json()));
+        Map<String, String> texts = new HashMap<>();
+        for (int i = 0; i < users; i++) {
+            texts.put(ChangeStore.Name.ofKey("p", "u" + i).text(), text);
+        }
+        return new ChangeStore.Contents(
+                Map.of(ChangeStore.Kind.POLICY, Map.of(), ChangeStore.Kind.OVERRIDE, texts), List.of());
+    }
+
     @Test
     void override_whoseAttemptsTakeTooLong_isRefused() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
         List<String> questions = new ArrayList<>();
-        live.operations.shareOverrides((known, key, value) -> {
-            questions.add(key.key());
+        live.operations.changes().share((change, known) -> {
+            questions.add(change.name().key());
             live.ticker.advance(Duration.ofSeconds(1));
-            return new SharedOverrides.Answer(known, false);
+            return null;
         });
 
         assertThatThrownBy(() -> live.operations.override("p", "alice", KeyOverride.blocked()))
@@ -452,7 +466,7 @@ class KeyOverridesTest {
         live.rules.read(before, Map.of()).enforce().run();
 
         assertThat(live.admits(by("alice"))).isFalse();
-        assertThat(output.toString().split("does not apply on this instance: overrides need a key", -1))
+        assertThat(output.toString().split("1 of the overrides of keys under rate limit 'p' do not apply", -1))
                 .hasSize(2);
     }
 
@@ -470,8 +484,8 @@ class KeyOverridesTest {
                 .containsExactly(
                         new OverriddenKey("alice", "blocked", now(live).plus(HOUR), "flood\n", "admin", now(live)));
         assertThat(String.valueOf(live.operations.report("p", null, true).get("overrides")))
-                .isEqualTo("[{key=alice, limit=blocked, until=" + now(live).plus(HOUR) + ", reason=flood\n, by=admin,"
-                        + " since=" + now(live) + "}]");
+                .startsWith("[{key=alice, limit=blocked, until=" + now(live).plus(HOUR) + ", reason=flood\n, by=admin,"
+                        + " since=" + now(live) + ", version=");
         assertThat(String.valueOf(live.operations.report("p", null, false).get("overrides")))
                 .startsWith("[{key=#");
         assertThat(output)
@@ -530,12 +544,7 @@ class KeyOverridesTest {
     @Test
     void overrides_areBounded_andEndedOnesMakeRoom() {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
-        Map<Overrides.Key, Overrides.Value> many = new HashMap<>();
-        long end = Math.floorDiv(live.ticker.epochNanos(), 1000) + 1_000_000;
-        for (int i = 0; i < 10_000; i++) {
-            many.put(new Overrides.Key("p", "u" + i), new Overrides.Value(i, end, "blocked&&admin"));
-        }
-        live.operations.adopt(new Overrides(many, 0));
+        live.operations.adopt(blocks(live, 10_000), 0);
         assertThat(live.admits(by("u9999"))).isFalse();
 
         assertThatThrownBy(() -> live.operations.override("p", "a", KeyOverride.blocked()))
@@ -548,7 +557,7 @@ class KeyOverridesTest {
         assertThat(live.operations.overrides("p"))
                 .extracting(OverriddenKey::key)
                 .containsExactly("a", "b", "u1");
-        assertThat(live.operations.overridesKnown().values()).hasSize(3);
+        assertThat(live.operations.countOverrides("p")).isEqualTo(3);
     }
 
     @Test
@@ -588,18 +597,18 @@ class KeyOverridesTest {
         List<Object> heard = new ArrayList<>();
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
         live.operations.publishTo(new QueuedEvents(heard::add, Runnable::run), false);
-        long end = Math.floorDiv(live.ticker.epochNanos(), 1000) + 1_000_000;
-        Overrides.Key alice = new Overrides.Key("p", "alice");
-        Overrides set = new Overrides(Map.of(alice, new Overrides.Value(1, end, "blocked&flood&ops")), 0);
+        LiveRules other = new LiveRules("p.limit=3/hour", "p.key=user");
+        other.operations.identify(() -> "ops");
+        Register register = new Register();
+        register.share(live);
+        register.share(other);
 
-        live.operations.adopt(set);
-        live.operations.adopt(set);
-        live.operations.adopt(new Overrides(Map.of(alice, new Overrides.Value(2, 2, "")), 0));
-        Map<Overrides.Key, Overrides.Value> many = new HashMap<>();
-        for (int i = 0; i < 101; i++) {
-            many.put(new Overrides.Key("p", "u" + i), new Overrides.Value(i, end, "blocked&&ops"));
-        }
-        live.operations.adopt(new Overrides(many, 0));
+        other.operations.override("p", "alice", KeyOverride.blocked().because("flood"));
+        register.read(live);
+        register.read(live);
+        other.operations.removeOverride("p", "alice");
+        register.read(live);
+        live.operations.adopt(blocks(live, 101), 0);
         live.ticker.advance(HOUR);
 
         assertThat(heard)
@@ -614,6 +623,7 @@ class KeyOverridesTest {
     }
 
     @Test
+    @SuppressWarnings("unchecked")
     void explanation_state_andCaller_nameTheOverrideThatDecides() {
         LiveRules live =
                 new LiveRules("p.limit=3/hour", "p.key=ip", "p.concurrency=5", "ratelimit.exempt.addresses=10.0.0.9");
@@ -632,7 +642,12 @@ class KeyOverridesTest {
                 "by",
                 "the application",
                 "since",
-                live.operations.overrides("p").get(0).since().toString());
+                live.operations.overrides("p").get(0).since().toString(),
+                "version",
+                Objects.requireNonNull(((List<Map<String, Object>>) Objects.requireNonNull(
+                                live.operations.report("p", null, true).get("overrides")))
+                        .get(0)
+                        .get("version")));
 
         assertThat(policies(live, "10.0.0.7"))
                 .allSatisfy(policy -> assertThat(policy).containsEntry("liveOverride", blocked))
@@ -662,25 +677,6 @@ class KeyOverridesTest {
     private static List<Map<String, Object>> policies(LiveRules live, String address) {
         return (List<Map<String, Object>>) Objects.requireNonNull(
                 live.operations.explain(null, from(address), List.of(), true).get("policies"));
-    }
-
-    @Test
-    void endedOverrides_areForgottenEarly_ifTheyAreTooMany_theOldestFirst() {
-        LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
-        long now = Math.floorDiv(live.ticker.epochNanos(), 1000);
-        Map<Overrides.Key, Overrides.Value> many = new HashMap<>();
-        for (int i = 0; i < 10_001; i++) {
-            many.put(new Overrides.Key("p", "u" + i), new Overrides.Value(now - i, now - i, ""));
-        }
-        many.put(new Overrides.Key("p", "alice"), new Overrides.Value(1, now + 1_000_000, "blocked&&a"));
-        live.operations.adopt(new Overrides(many, 0));
-
-        live.operations.forgetOverrides(now);
-
-        assertThat(live.operations.overridesKnown().values()).hasSize(9_001);
-        assertThat(live.operations.overridesKnown().values()).containsKey(new Overrides.Key("p", "u8999"));
-        assertThat(live.operations.overridesKnown().forgotten()).isEqualTo(now - 9_000);
-        assertThat(live.operations.overrides("p")).hasSize(1);
     }
 
     /** Half of a surrogate pair has no encoding, so it would be another text for others. */
@@ -716,7 +712,125 @@ class KeyOverridesTest {
         live.operations.override("p", "\ud83d\ude00", KeyOverride.blocked());
 
         assertThat(live.operations.overrides("p").get(0).by()).isEqualTo("a\ufffd");
-        Overrides known = live.operations.overridesKnown();
-        assertThat(Overrides.parse(known.toString())).isEqualTo(known.values());
+        assertThat(ChangedValue.parse(live.operations.changes().text(ChangeStore.Name.ofKey("p", "\ud83d\ude00"))))
+                .hasEntrySatisfying("override", value -> assertThat(value.by()).isEqualTo("a\ufffd"));
+    }
+
+    private static String version(Map<String, Object> answer) {
+        return String.valueOf(answer.get("version"));
+    }
+
+    @Test
+    void answer_tellsWhatWasReplaced_andTheUsualSpelling_soThatItCanBeUndone() {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=ip");
+        live.operations.override("p", "203.0.113.0/24", KeyOverride.to("5/hour").because("contract"));
+
+        Map<String, Object> set =
+                live.operations.overrides().set("p", "203.0.113.7/24", KeyOverride.blocked(), null, false);
+
+        assertThat(set)
+                .containsEntry("canonicalKey", "203.0.113.0/24")
+                .containsEntry("replaced", Map.of("limit", "5/hour", "reason", "contract"));
+        Map<String, Object> removed =
+                Objects.requireNonNull(live.operations.overrides().remove("p", "203.0.113.0/24", version(set)));
+        assertThat(removed).containsEntry("replaced", Map.of("limit", "blocked"));
+        assertThat(live.operations
+                        .overrides()
+                        .set("p", "203.0.113.0/24", KeyOverride.blocked(), version(removed), false))
+                .doesNotContainKey("replaced");
+    }
+
+    @Test
+    void change_ofAnotherVersionOfAKey_isRefused() {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
+        String mine = version(live.operations.overrides().set("p", "zoe", KeyOverride.to("5/hour"), null, false));
+        live.operations.override("p", "zoe", KeyOverride.to("5/hour").because("stolen key"));
+
+        assertThatThrownBy(() -> live.operations.overrides().remove("p", "zoe", mine))
+                .isInstanceOf(StaleVersionException.class)
+                .hasMessageContaining("the override of this key was changed meanwhile, and it is 5/hour now");
+        assertThatThrownBy(() -> live.operations.overrides().set("p", "zoe", KeyOverride.blocked(), mine, false))
+                .isInstanceOf(StaleVersionException.class);
+        assertThat(live.operations.overrides("p").get(0).reason()).isEqualTo("stolen key");
+    }
+
+    @Test
+    void override_afterAClockThatWasAhead_isInForce() {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
+        live.ticker.setWallClock(Duration.ofHours(3));
+        live.operations.override("p", "alice", KeyOverride.blocked().lasting(HOUR));
+        live.ticker.setWallClock(Duration.ofHours(-3));
+
+        live.operations.override("p", "mallory", KeyOverride.blocked().lasting(HOUR.multipliedBy(2)));
+
+        assertThat(live.admits(by("mallory"))).isFalse();
+        assertThat(live.operations.overrides("p")).hasSize(2);
+    }
+
+    @Test
+    void override_thatHasEnded_doesNotComeBack_whateverBecomesOfTheClock() {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
+        live.operations.override("p", "mallory", KeyOverride.blocked().lasting(HOUR));
+        live.ticker.setWallClock(Duration.ofHours(3));
+        live.ticker.advance(Duration.ofMinutes(1));
+
+        live.ticker.setWallClock(Duration.ofHours(-3));
+
+        assertThat(live.admits(by("mallory"))).isTrue();
+    }
+
+    @Test
+    void override_thatTakesABurst_saysSo() {
+        LiveRules live = new LiveRules("p.limit=10/minute", "p.burst=100", "p.key=user");
+
+        assertThat(live.operations.overrides().set("p", "a", KeyOverride.to("20/minute"), null, false))
+                .containsEntry(
+                        "remark",
+                        "an override has no burst: this key is admitted at most 20 at once, and others under this policy"
+                                + " 100");
+        assertThat(live.operations.overrides().set("p", "a", KeyOverride.to("200/minute"), null, false))
+                .doesNotContainKey("remark");
+    }
+
+    @Test
+    void override_thatDoesNotApplyHere_isMarked_notCounted_notLogged_andCanBeRemoved(CapturedOutput output) {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=ip");
+        LiveRules before = new LiveRules(
+                "p.limit=10/hour",
+                "p.key=user",
+                "ratelimit.policies.gone.limit=1/hour",
+                "ratelimit.policies.gone.key=user");
+        Register register = new Register();
+        register.share(before);
+        register.share(live);
+        before.operations.override("p", "alice.miller@example.com", KeyOverride.blocked());
+        before.operations.override("gone", "bob", KeyOverride.blocked());
+
+        register.read(live);
+
+        assertThat(String.valueOf(live.operations.overrides().report("p", true)))
+                .contains("doesNotApply='alice.miller@example.com' is not an address");
+        assertThat(String.valueOf(live.operations.overrides().report("p", false)))
+                .contains("doesNotApply=")
+                .doesNotContain("alice");
+        assertThat(live.operations.countOverrides("p")).isZero();
+        assertThat(output)
+                .contains("1 of the overrides of keys under rate limit 'p' do not apply")
+                .doesNotContain("on this instance: 'alice");
+        assertThat(live.operations.removeOverride("p", "alice.miller@example.com"))
+                .isTrue();
+        assertThat(live.operations.overrides("gone")).hasSize(1);
+        assertThat(live.operations.removeOverride("gone", "bob")).isTrue();
+        register.read(before);
+        assertThat(before.operations.overrides("p")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Blocked", "block", "deny", "0/minute"})
+    void limitThatIsAnotherWord_isRefused_withTheWordsThatThereAre(String limit) {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
+
+        assertThatThrownBy(() -> live.operations.override("p", "a", KeyOverride.to(limit)))
+                .hasMessageContaining("write blocked, unlimited, or limits such as 50/minute");
     }
 }

@@ -17,8 +17,12 @@ import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
+import dev.ratelimit.spring.rules.history.ChangeStore;
+import dev.ratelimit.spring.rules.history.ChangeStore.Kind;
+import dev.ratelimit.spring.rules.history.ChangedValue;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -41,31 +45,11 @@ class LiveChangesTest {
 
     private static final Duration STEP = Duration.ofMillis(2);
 
-    /** What instances share, as a server does that loses it from time to time. */
-    private static final class Register implements SharedChanges {
-
-        private Changes shared = Changes.NONE;
-        private int calls;
-
-        /** Happens while an instance waits for the answer. */
-        private Runnable meanwhile = () -> {};
-
-        @Override
-        public Answer exchange(Changes known, Changes change) {
-            calls++;
-            meanwhile.run();
-            shared = shared.and(known);
-            boolean accepted = shared.equals(known);
-            shared = accepted ? shared.and(change.at(shared.latest() + 1)) : shared;
-            return new Answer(shared, accepted);
-        }
-    }
-
     private final Register register = new Register();
 
     private LiveRules instance(String... properties) {
         LiveRules live = new LiveRules(properties);
-        live.operations.share(register);
+        register.share(live);
         return live;
     }
 
@@ -81,8 +65,8 @@ class LiveChangesTest {
 
         first.operations.change("p", RateLimitChange.toLimit("50/minute"));
         first.operations.change("p", RateLimitChange.toLimit("50/minute"));
-        second.operations.adopt(register.shared);
-        second.operations.adopt(register.shared);
+        register.read(second);
+        register.read(second);
 
         String before = "100/minute (token-bucket), mode enforce";
         String now = first.rules.inForce().version("p").toString();
@@ -103,10 +87,11 @@ class LiveChangesTest {
         before.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
 
         LiveRules deployed = instance("p.limit=200/minute");
-        deployed.operations.adopt(register.shared);
-        deployed.operations.adopt(register.shared.and(changed(1, "q", RateLimitChange.toLimit("1/second"))));
+        register.read(deployed);
+        before.operations.change("p", RateLimitChange.toMode(Mode.OFF));
+        register.read(deployed);
 
-        String end = String.valueOf(before.operations.history(2).get(1).until());
+        String end = String.valueOf(before.operations.history(3).get(2).until());
         assertThat(output.getAll().lines().filter(line -> line.contains("does not have the")))
                 .singleElement()
                 .asString()
@@ -135,14 +120,14 @@ class LiveChangesTest {
         LiveRules first = instance("p.limit=100/minute");
         LiveRules second = instance("p.limit=100/minute");
         first.operations.change("p", RateLimitChange.toLimit("50/minute").lasting(Duration.ofMinutes(1)));
-        second.operations.adopt(register.shared);
+        register.read(second);
         assertThat(second.operations.isChanged("p")).isTrue();
 
         first.ticker.advance(Duration.ofMinutes(1));
         second.ticker.advance(Duration.ofMinutes(1));
         LiveRules late = instance("p.limit=100/minute");
         late.ticker.advance(Duration.ofMinutes(1));
-        late.operations.adopt(register.shared);
+        register.read(late);
 
         assertThat(List.of(first, second, late))
                 .allSatisfy(live -> assertThat(live.operations.isChanged("p")).isFalse());
@@ -176,10 +161,10 @@ class LiveChangesTest {
     void change_whoseAttemptsTakeTooLong_isRefused() {
         LiveRules live = new LiveRules("p.limit=100/minute");
         AtomicInteger questions = new AtomicInteger();
-        live.operations.share((known, change) -> {
+        live.operations.changes().share((change, known) -> {
             questions.incrementAndGet();
             live.ticker.advance(Duration.ofSeconds(1));
-            return new SharedChanges.Answer(known, false);
+            return null;
         });
 
         assertThatThrownBy(() -> live.operations.change("p", RateLimitChange.toLimit("50/minute")))
@@ -208,8 +193,17 @@ class LiveChangesTest {
         assertThat(live.operations.policy("p").limits().get(0)).isEqualTo(TokenBucket.of(Rate.parse("100/minute")));
     }
 
-    private static Changes changed(long at, String policy, RateLimitChange change) {
-        return Changes.of(policy, change, false).at(at);
+    /** Changes of one property each, such as {@code p limit 5/hour}, one after the other. */
+    private static ChangeStore.Contents changes(String... all) {
+        Map<String, Map<String, Map<String, Object>>> byPolicy = new HashMap<>();
+        for (int i = 0; i < all.length; i++) {
+            String[] words = all[i].split(" ", 3);
+            byPolicy.computeIfAbsent(words[0], policy -> new HashMap<>())
+                    .put(words[1], new ChangedValue(words[2], i + 1, ChangedValue.NEVER, "alice", null, "").json());
+        }
+        Map<String, String> texts = new HashMap<>();
+        byPolicy.forEach((policy, values) -> texts.put(policy, ChangedValue.text(values)));
+        return new ChangeStore.Contents(Map.of(Kind.POLICY, texts, Kind.OVERRIDE, Map.of()), List.of());
     }
 
     private static TokenBucket limit(String rate) {
@@ -266,13 +260,13 @@ class LiveChangesTest {
         LiveRules other = instance("p.limit=10/hour");
 
         one.operations.change("p", RateLimitChange.toLimit("5/hour"));
-        other.operations.adopt(register.shared);
+        register.read(other);
 
         assertThat(register.calls).isEqualTo(1);
         assertThat(other.operations.policy("p").limits()).containsExactly(limit("5/hour"));
         assertThat(other.operations.report("p", null, false)).containsEntry("changed", "limit 5/hour");
         one.operations.restore("p");
-        other.operations.adopt(register.shared);
+        register.read(other);
         assertThat(other.operations.policy("p").limits()).containsExactly(limit("10/hour"));
     }
 
@@ -297,10 +291,9 @@ class LiveChangesTest {
 
         // the other one knows none of these yet
         other.operations.change("p", RateLimitChange.toMode(Mode.OFF));
-        one.operations.adopt(register.shared);
+        register.read(one);
 
         for (LiveRules live : new LiveRules[] {one, other}) {
-            assertThat(live.operations.changes()).isEqualTo(register.shared);
             assertThat(live.operations.policy("p").limits()).containsExactly(limit("5/hour"));
             assertThat(live.operations.mode("p")).isEqualTo(Mode.OFF);
             assertThat(live.operations.mode("q")).isEqualTo(Mode.SHADOW);
@@ -317,7 +310,6 @@ class LiveChangesTest {
                 .isInstanceOf(RateLimitConfigurationException.class)
                 .hasMessageContaining("burst needs a policy with a single limit");
 
-        assertThat(other.operations.changes()).isEqualTo(register.shared);
         assertThat(other.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("10/hour"), 20));
     }
 
@@ -325,7 +317,7 @@ class LiveChangesTest {
     void change_thatCannotBeShared_isRefused() {
         LiveRules one = new LiveRules("p.limit=10/hour");
         one.operations.change("p", RateLimitChange.toLimit("9/hour"));
-        one.operations.share((known, change) -> {
+        one.operations.changes().share((change, known) -> {
             throw new IllegalStateException("no answer");
         });
 
@@ -347,14 +339,14 @@ class LiveChangesTest {
                 });
         RateLimitOperations operations =
                 new RateLimitOperations(rules, InMemoryStore.builder().build(), Ticker.system());
-        Changes changes = changed(1, "p", RateLimitChange.toLimit("5/hour"));
+        ChangeStore.Contents changes = changes("p limit 5/hour");
 
         failing.set(true);
-        assertThatThrownBy(() -> operations.adopt(changes)).hasMessage("out of order");
-        assertThat(operations.changes()).isEqualTo(Changes.NONE);
+        assertThatThrownBy(() -> operations.adopt(changes, 0)).hasMessage("out of order");
+        assertThat(operations.changes().text(ChangeStore.Name.ofPolicy("p"))).isEmpty();
 
         failing.set(false);
-        operations.adopt(changes);
+        operations.adopt(changes, 0);
         assertThat(operations.policy("p").limits()).containsExactly(limit("5/hour"));
     }
 
@@ -362,11 +354,12 @@ class LiveChangesTest {
     void adopt_ofAnOlderRegister_changesNothing() {
         LiveRules one = instance("p.limit=10/hour");
         one.operations.change("p", RateLimitChange.toLimit("5/hour"));
-        Changes older = register.shared;
+        ChangeStore.Contents older = register.contents;
         one.operations.change("p", RateLimitChange.toLimit("6/hour"));
+        ChangeStore.Contents now = register.contents;
 
-        one.operations.adopt(older);
-        one.operations.adopt(Changes.NONE);
+        assertThat(one.operations.adopt(older, 0)).isEqualTo(now);
+        assertThat(one.operations.adopt(Register.NOTHING, 0)).isEqualTo(now);
 
         assertThat(one.operations.policy("p").limits()).containsExactly(limit("6/hour"));
     }
@@ -375,10 +368,10 @@ class LiveChangesTest {
     void adopt_ofAnOlderRegister_bringsNothingBackThatWasRestored() {
         LiveRules one = instance("p.limit=10/hour");
         one.operations.change("p", RateLimitChange.toLimit("5/hour"));
-        Changes older = register.shared;
+        ChangeStore.Contents older = register.contents;
         one.operations.restore("p");
 
-        one.operations.adopt(older);
+        assertThat(one.operations.adopt(older, 0)).isEqualTo(register.contents);
 
         assertThat(one.operations.policy("p").limits()).containsExactly(limit("10/hour"));
     }
@@ -387,14 +380,15 @@ class LiveChangesTest {
     void change_afterTheRegisterLostAll_isAccepted_andBringsAllBack() {
         LiveRules one = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
         one.operations.change("q", RateLimitChange.toLimit("3/hour"));
-        register.shared = Changes.NONE;
+        register.contents = Register.NOTHING;
 
         one.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        register.read(one);
 
         assertThat(one.operations.policy("p").limits()).containsExactly(limit("5/hour"));
         assertThat(one.operations.policy("q").limits()).containsExactly(limit("3/hour"));
-        assertThat(register.shared).isEqualTo(one.operations.changes());
-        assertThat(register.shared.policies()).containsExactly("p", "q");
+        assertThat(register.contents.of(Kind.POLICY)).containsOnlyKeys("p", "q");
+        assertThat(register.contents.history()).hasSize(2);
     }
 
     @Test
@@ -402,13 +396,11 @@ class LiveChangesTest {
         LiveRules one = instance("p.limit=10/hour");
         LiveRules other = instance("p.limit=10/hour");
         one.operations.change("p", RateLimitChange.toLimit("5/hour"));
-        register.shared = Changes.NONE;
+        register.contents = Register.NOTHING;
         other.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
 
-        one.operations.adopt(
-                register.exchange(one.operations.changes(), Changes.NONE).all());
-        other.operations.adopt(
-                register.exchange(other.operations.changes(), Changes.NONE).all());
+        register.read(one);
+        register.read(other);
 
         for (LiveRules live : new LiveRules[] {one, other}) {
             assertThat(live.operations.policy("p").limits()).containsExactly(limit("5/hour"));
@@ -419,14 +411,13 @@ class LiveChangesTest {
     @Test
     void changes_thatContradictEachOther_leaveTheLatestInForce() {
         LiveRules one = instance("p.limit=10/hour");
-        RateLimitChange two = new RateLimitChange("10/hour; 50/day", null, Mode.SHADOW);
 
-        one.operations.adopt(
-                changed(1, "p", new RateLimitChange(null, 20L, null)).and(changed(2, "p", two)));
+        one.operations.adopt(changes("p burst 20", "p limit 10/hour; 50/day", "p mode shadow"), 0);
 
-        assertThat(one.operations.report("p", null, false)).containsEntry("changed", two.toString());
+        assertThat(one.operations.report("p", null, false))
+                .containsEntry("changed", "limit 10/hour; 50/day, mode shadow");
 
-        one.operations.adopt(changed(3, "p", new RateLimitChange(null, 30L, null)));
+        one.operations.adopt(changes("p limit 10/hour; 50/day", "p mode shadow", "p mode shadow", "p burst 30"), 0);
 
         assertThat(one.operations.report("p", null, false)).containsEntry("changed", "burst 30, mode shadow");
     }
@@ -435,52 +426,29 @@ class LiveChangesTest {
     void adopt_ofWhatThisInstanceCannotApply_appliesTheRest_andKeepsItForOthers() {
         LiveRules other = instance(
                 "p.limit=10/hour", "ratelimit.policies.w.limit=10/hour", "ratelimit.policies.w.algorithm=fixed-window");
-        Changes changes = changed(1, "gone", RateLimitChange.toLimit("5/hour"))
-                .and(changed(2, "w", new RateLimitChange(null, 20L, null)))
-                .and(changed(3, "w", RateLimitChange.toMode(Mode.SHADOW)))
-                .and(changed(4, "p", RateLimitChange.toLimit("5/hour")));
-        register.shared = changes;
+        register.contents = changes("gone limit 5/hour", "w burst 20", "w mode shadow", "p limit 5/hour");
 
-        other.operations.adopt(changes);
+        register.read(other);
         assertThat(other.operations.policy("p").limits()).containsExactly(limit("5/hour"));
         assertThat(other.operations.policy("w").limits().get(0).capacity()).isEqualTo(10);
         assertThat(other.operations.report("w", null, false)).containsEntry("changed", "mode shadow");
 
         other.operations.change("p", RateLimitChange.toLimit("6/hour"));
 
-        assertThat(register.shared.policies()).containsExactly("gone", "p", "w");
-        assertThat(register.shared.of("w")).isEqualTo(new RateLimitChange(null, 20L, Mode.SHADOW));
+        assertThat(register.contents.of(Kind.POLICY)).containsOnlyKeys("gone", "p", "w");
+        assertThat(register.contents.of(Kind.POLICY).get("w")).contains("burst", "shadow");
     }
 
     @Test
     void propertyOfANewerVersion_isKeptForOthers() {
         LiveRules one = instance("p.limit=10/hour");
-        Changes foreign = Changes.parse("weight p 7 5\nburst p 8 much\npenalty p 9 soon\n");
+        register.contents = changes("p weight 5", "p burst much", "p penalty soon");
 
-        one.operations.adopt(foreign);
+        register.read(one);
         one.operations.change("p", RateLimitChange.toLimit("6/hour"));
 
         assertThat(one.operations.policy("p").limits()).containsExactly(limit("6/hour"));
-        assertThat(register.shared.values()).containsAllEntriesOf(foreign.values());
-    }
-
-    @Test
-    void changes_ofTheSameMoment_areJoinedToTheSame_inAnyOrder() {
-        Changes one = changed(7, "p", RateLimitChange.toLimit("5/hour"));
-        Changes other = changed(7, "p", RateLimitChange.toLimit("6/hour"));
-
-        assertThat(one.and(other)).isEqualTo(other.and(one)).isEqualTo(other);
-    }
-
-    @Test
-    void changes_asText_areReadBack() {
-        Changes changes = changed(1, "a b:%\n", new RateLimitChange(" 5 per\tminute ", 0L, Mode.OFF))
-                .and(Changes.of("p", new RateLimitChange(null, null, null), true)
-                        .at(1_764_000_000_000_000L));
-
-        assertThat(Changes.parse(changes.toString())).isEqualTo(changes);
-        assertThat(changes.of("a b:%\n")).isEqualTo(new RateLimitChange(" 5 per\tminute ", 0L, Mode.OFF));
-        assertThatThrownBy(() -> Changes.parse("garbage")).isInstanceOf(IllegalArgumentException.class);
+        assertThat(register.contents.of(Kind.POLICY).get("p")).contains("weight", "much", "soon", "6");
     }
 
     @Test
@@ -509,9 +477,7 @@ class LiveChangesTest {
     @Test
     void change_againstOthersWhoAreAlwaysFirst_endsWithAnError() {
         LiveRules one = new LiveRules("p.limit=10/hour");
-        one.operations.share((known, change) -> new SharedChanges.Answer(
-                known.and(changed(known.latest() + 1, "p", RateLimitChange.toLimit(known.latest() + 1 + "/hour"))),
-                false));
+        one.operations.changes().share((change, known) -> null);
 
         assertThatThrownBy(() -> one.operations.change("p", RateLimitChange.toLimit("5/minute")))
                 .isInstanceOf(IllegalStateException.class)
@@ -524,13 +490,89 @@ class LiveChangesTest {
         LiveRules one = new LiveRules(
                 Map.of("plans", plans), "p.limit=9/hour", "p.key=user", "p.plans.a+b=5/hour", "p.plans.pro=5/hour");
         LiveRules other = new LiveRules(Map.of("plans", plans), "p.limit=9/hour", "p.key=user", "p.plans.[a+b]=5/hour");
+        register.share(one);
+        register.share(other);
         one.operations.change("p", RateLimitChange.toPlan("pro", "7/hour"));
         other.operations.change("p", RateLimitChange.toPlan("a+b", "7/hour"));
 
-        other.operations.adopt(one.operations.changes());
+        register.read(other);
 
         assertThat(other.operations.history().inForce().toString())
                 .contains("property=plan-limit.a+b,")
                 .doesNotContain("plan-limit.pro");
+    }
+
+    @Test
+    void version_coversTheEndAndTheReason() {
+        LiveRules live = new LiveRules("p.limit=10/hour");
+        live.operations.change("p", RateLimitChange.toLimit("5/hour").lasting(Duration.ofMinutes(10)));
+        String seen = version(live, "p");
+        live.operations.change(
+                "p",
+                RateLimitChange.toLimit("5/hour").lasting(Duration.ofHours(8)).because("attack, keep till morning"));
+
+        assertThatThrownBy(() -> live.operations.edit("p", new RateLimitChange(null, null, null), true, seen, false))
+                .isInstanceOf(StaleVersionException.class);
+
+        assertThat(live.operations.policy("p").limits()).containsExactly(limit("5/hour"));
+    }
+
+    @Test
+    void change_thatHasEnded_doesNotComeBack_whateverBecomesOfTheClock() {
+        LiveRules live = new LiveRules("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
+        live.operations.change("p", RateLimitChange.toLimit("3/hour").lasting(Duration.ofHours(2)));
+        live.ticker.setWallClock(Duration.ofHours(3));
+        live.ticker.advance(Duration.ofMinutes(1));
+        assertThat(live.operations.isChanged("p")).isFalse();
+
+        live.ticker.setWallClock(Duration.ofHours(-3));
+        live.operations.change("q", RateLimitChange.toLimit("1/hour"));
+
+        assertThat(live.operations.isChanged("p")).isFalse();
+    }
+
+    @Test
+    void end_isThatOfTheRegister_whateverTheClocksOfInstancesSay() {
+        LiveRules behind = instance("p.limit=10/hour");
+        LiveRules other = instance("p.limit=10/hour");
+        behind.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
+        behind.ticker.setWallClock(Duration.ofMinutes(-10));
+
+        behind.operations.change("p", RateLimitChange.toLimit("5/hour").lasting(Duration.ofMinutes(5)));
+        register.read(other);
+
+        assertThat(other.operations.policy("p").limits()).containsExactly(limit("5/hour"));
+    }
+
+    @Test
+    void answer_tellsWhatTheChangeHasReplaced() {
+        LiveRules live = new LiveRules("p.limit=10/hour");
+        live.operations.identify(() -> "alice");
+        live.operations.change("p", RateLimitChange.toLimit("5/hour").because("night"));
+
+        Map<String, Object> answer = live.operations.edit("p", RateLimitChange.toLimit("6/hour"), false, null, false);
+
+        assertThat(answer.get("replaced")).asString().contains("property=limit, to=5/hour, by=alice", "reason=night");
+    }
+
+    @Test
+    void policyThatIsNotInForce_andChanges_areReportedWithoutReadingTheConfigurationAnew() {
+        AtomicInteger limits = new AtomicInteger();
+        RequestRules rules = RequestRules.withoutRequests(
+                LiveRules.bind("p.limit=10/hour"),
+                new StaticListableBeanFactory(),
+                text -> text,
+                limit -> limits.incrementAndGet());
+        RateLimitOperations operations =
+                new RateLimitOperations(rules, InMemoryStore.builder().build(), Ticker.system());
+        operations.change("p", RateLimitChange.toLimit("5/hour"));
+        operations.report("extra-by-address", null, false);
+        operations.report(false);
+        int before = limits.get();
+
+        operations.report("extra-by-address", null, false);
+        operations.report(false);
+
+        assertThat(limits).hasValue(before);
     }
 }
