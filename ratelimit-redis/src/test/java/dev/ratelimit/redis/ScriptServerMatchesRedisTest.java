@@ -330,6 +330,22 @@ class ScriptServerMatchesRedisTest {
                 "redis.pcall('HSET', KEYS[1], 'a', 1).err",
                 "redis.call('MGET', KEYS[1])[1]",
                 "redis.sha1hex('abc')",
+                "redis.call('DEL', KEYS[1])",
+                "redis.call('HSET', KEYS[1], 'a', 1, 'b', 2)",
+                "redis.call('HLEN', KEYS[1])",
+                "table.concat(redis.call('HGETALL', KEYS[1]))",
+                "redis.call('HDEL', KEYS[1], 'a')",
+                "redis.call('HDEL', KEYS[1], 'a')",
+                "redis.pcall('LLEN', KEYS[1]).err",
+                "redis.call('HDEL', KEYS[1], 'b')",
+                "redis.call('EXISTS', KEYS[1])",
+                "redis.call('LPUSH', KEYS[1], 'x')",
+                "redis.call('RPUSH', KEYS[1], 'y', 'z')",
+                "table.concat(redis.call('LRANGE', KEYS[1], 0, -1))",
+                "redis.call('LTRIM', KEYS[1], 0, 1) and 1",
+                "redis.call('LLEN', KEYS[1])",
+                "redis.pcall('HLEN', KEYS[1]).err",
+                "table.concat({unpack({'a', 'b', 'c'}, 2, 3)}) .. type('a')",
                 "string.format('%d', 4503599627370497) .. string.format('%d', '17')")) {
             String script = "return {'' .. (" + expression + ")}";
             List<byte[]> real = redis.eval(script, ScriptOutputType.MULTI, keys);
