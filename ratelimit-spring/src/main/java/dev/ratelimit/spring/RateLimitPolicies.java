@@ -110,8 +110,8 @@ public interface RateLimitPolicies {
      * that already wait for permits. A key whose limit is replaced keeps the permits that it has used, in proportion, at
      * the beginning and at the end. At most 10,000 keys may have an override, over all policies.
      *
-     * <p>An override ends at its end, exact to the clock of each instance. One without an end lasts until it is removed,
-     * or until the instance restarts.
+     * <p>An override ends exactly at its end, by the clock of Redis if instances share it. One without an end lasts until it
+     * is removed, or until the instance restarts.
      *
      * @param policy its name; its key must have exactly one part besides endpoint, route and method
      * @param key the plain value of that part, at most 256 characters; for the part {@code ip}, an address or a network

@@ -4,7 +4,7 @@ import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 
-/** Texts as words of visible ASCII characters without spaces, as they are in registers that instances share. */
+/** Texts as words of visible ASCII characters without spaces, as in the names of what instances share. */
 public final class UrlEncoding {
 
     private UrlEncoding() {}
