@@ -3,15 +3,14 @@ package dev.ratelimit.benchmarks.spring;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
-import dev.ratelimit.spring.rules.override.Overrides;
 import java.security.Principal;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -157,12 +156,10 @@ public class OverridesBenchmark {
     public void override() {
         rules = rules(key);
         RateLimitOperations operations = new RateLimitOperations(rules, store, Ticker.system());
-        Map<Overrides.Key, Overrides.Value> others = new HashMap<>();
         for (int i = 0; i < overrides; i++) {
             String other = key.equals("ip") ? "11.0." + i / 256 + "." + i % 256 : "other-" + i;
-            others.put(new Overrides.Key("p", other), new Overrides.Value(i, Long.MAX_VALUE / 1000, "blocked&&admin"));
+            operations.override("p", other, KeyOverride.blocked());
         }
-        operations.adopt(new Overrides(others, 0));
         for (int i = 0; i < KEYS; i++) {
             requests[i] = new Request("user-" + i, "10.0." + i / 256 + "." + i % 256);
         }

@@ -369,7 +369,7 @@ class RedisChangesTest {
 
     @Test
     void thousandsOfOverrides_areShared() {
-        RunningApp first = start("ratelimit.policies.k.limit=1000/day", "ratelimit.policies.k.key=header:X-Id");
+        start("ratelimit.policies.k.limit=1000/day", "ratelimit.policies.k.key=header:X-Id");
         RunningApp second = start("ratelimit.policies.k.limit=1000/day", "ratelimit.policies.k.key=header:X-Id");
         String blocked = ChangedValue.text(
                 Map.of("override", new ChangedValue("blocked", 1, ChangedValue.NEVER, "admin", "flood", "").json()));

@@ -220,7 +220,7 @@ class ChangeReportTest {
     private static PolicyChange changed(RateLimitChange... changes) {
         Map<String, ChangedValue> values = new HashMap<>();
         for (RateLimitChange change : changes) {
-            long at = values.size() + 1;
+            long at = values.size() + 1L;
             PolicyChange.valuesOf(change)
                     .forEach((property, to) ->
                             values.put(property, new ChangedValue(to, at, ChangedValue.NEVER, "alice", null, "")));
