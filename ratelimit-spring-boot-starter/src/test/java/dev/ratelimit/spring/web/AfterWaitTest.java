@@ -7,6 +7,7 @@ import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.FilterChain;
@@ -33,6 +34,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.stereotype.Component;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /** A request that has waited is handled like one that has not. */
@@ -75,6 +78,18 @@ class AfterWaitTest {
         }
     }
 
+    /** Says when the server would give up an asynchronous request. */
+    @RestController
+    static class TimeLimit {
+
+        @GetMapping("/time-limit")
+        void timeLimit(HttpServletRequest request, HttpServletResponse response) throws IOException {
+            AsyncContext context = request.startAsync();
+            response.getWriter().print(context.getTimeout());
+            context.complete();
+        }
+    }
+
     private final RunningApp app;
     private final ExecutorService client = Executors.newSingleThreadExecutor();
 
@@ -88,6 +103,7 @@ class AfterWaitTest {
                         TestApi.class,
                         Later.class,
                         Mapped.class,
+                        TimeLimit.class,
                         Endings.class,
                         Endings.Pages.class,
                         EndingsTest.Answers.class),
@@ -135,6 +151,7 @@ class AfterWaitTest {
                 "/sent-later?status=410",
                 "/thrown-later",
                 "/never",
+                "/time-limit",
             })
     void response_isThatOfARequestThatDidNotWait(String path) {
         Later later = app.bean(Later.class);
