@@ -49,7 +49,11 @@ class RedisOverridesTest {
         final RedisChanges shared;
 
         Instance(ScriptedServer server) {
-            SharingInstance instance = SharingInstance.of(server, ticker, CONFIGURATION);
+            this(server, ticker);
+        }
+
+        Instance(ScriptedServer server, FakeTicker own) {
+            SharingInstance instance = SharingInstance.of(server, own, CONFIGURATION);
             operations = instance.operations();
             shared = instance.shared();
             operations.changes().share(shared);
@@ -111,6 +115,51 @@ class RedisOverridesTest {
         second.shared.read();
 
         assertThat(second.inForce()).containsOnlyKeys("alice", "bob");
+    }
+
+    @Test
+    void override_afterTheClockOfRedisWasAhead_endsInTime() {
+        ScriptedServer server = new ScriptedServer(ticker);
+        Instance first = new Instance(server);
+        long inThreeHours =
+                first.operations.changes().nowMicros() + Duration.ofHours(3).toNanos() / 1000;
+        server.putField(ScriptedServer.CHANGES + ":version", "version", Long.toString(inThreeHours));
+        Instance second = new Instance(server);
+
+        first.operations.override("p", "alice", KeyOverride.blocked().lasting(Duration.ofMinutes(5)));
+        first.operations.override("p", "bob", KeyOverride.blocked().lasting(Duration.ofMinutes(5)));
+        second.shared.read();
+
+        assertThat(second.known()).isEqualTo(first.known());
+        ticker.advance(Duration.ofMinutes(4));
+        assertThat(first.inForce()).containsOnlyKeys("alice", "bob");
+        ticker.advance(Duration.ofMinutes(2));
+        first.shared.read();
+        second.shared.read();
+        assertThat(first.inForce()).isEmpty();
+        assertThat(second.inForce()).isEmpty();
+    }
+
+    @Test
+    void override_thatEndedOnlyByAClockThatWasSet_isInForceAgain() {
+        ScriptedServer server = new ScriptedServer(ticker);
+        FakeTicker own = new FakeTicker(Instant.ofEpochSecond(1_764_000_000));
+        Instance first = new Instance(server);
+        Instance second = new Instance(server, own);
+        first.operations.override("p", "alice", KeyOverride.blocked().lasting(Duration.ofHours(2)));
+        second.shared.read();
+
+        own.setWallClock(Duration.ofHours(3));
+        for (int i = 0; i < 3; i++) {
+            own.advance(Duration.ofSeconds(20));
+            ticker.advance(Duration.ofSeconds(20));
+            first.shared.read();
+        }
+        assertThat(second.inForce()).isEmpty();
+        second.shared.read();
+
+        assertThat(second.inForce()).containsOnlyKeys("alice");
+        assertThat(second.known()).isEqualTo(first.known());
     }
 
     @Test

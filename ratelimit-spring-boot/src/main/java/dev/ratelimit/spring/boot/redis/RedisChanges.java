@@ -64,6 +64,9 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         void close();
     }
 
+    /** By how much the clock of an instance may be ahead of that of Redis when something ends. */
+    private static final long MAX_EARLY_MICROS = 1_000_000;
+
     /** How many ends one script is told. */
     private static final int MAX_ENDED = 500;
 
@@ -154,12 +157,16 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
 
     /** Reads everything, unless Redis is in this state. */
     private synchronized void read(String known) {
-        tellEnded();
-        adopt(ask("READ", List.of(known)), 3);
+        adopt(ask("READ", List.of(tellEnded() ? known : "")), 3);
     }
 
-    /** What has ended by the clock of this instance, is removed if it has ended by that of Redis. */
-    private void tellEnded() {
+    /**
+     * What has ended by the clock of this instance, is removed if it has ended by that of Redis. Otherwise, the clock of this
+     * instance was set, and the end is still to come.
+     *
+     * @return whether all have ended
+     */
+    private boolean tellEnded() {
         List<Ended> all = changes().ended();
         List<Ended> some = all.subList(0, Math.min(MAX_ENDED, all.size()));
         List<String> arguments = new ArrayList<>();
@@ -171,11 +178,20 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
             arguments.add(Long.toString(one.untilMicros()));
         }
         List<String> reply = some.isEmpty() ? List.of() : ask("END", arguments);
+        boolean allEnded = true;
         for (int i = 0; i < some.size(); i++) {
-            if (reply.get(3 + i).isEmpty()) {
+            boolean early = some.get(i).untilMicros() - timeOf(reply) > MAX_EARLY_MICROS;
+            if (early || reply.get(3 + i).isEmpty()) {
                 changes().forget(some.get(i));
             }
+            allEnded &= !early;
         }
+        return allEnded;
+    }
+
+    /** By the clock of Redis, in microseconds since the epoch. */
+    private static long timeOf(List<String> reply) {
+        return Long.parseLong(reply.get(2));
     }
 
     private static String hashOf(Kind kind) {
@@ -195,7 +211,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
             history.add(texts.next());
         }
         Contents theirs = new Contents(Map.of(Kind.POLICY, policies, Kind.OVERRIDE, overrides), history);
-        Contents missing = operations.getObject().adopt(theirs, Long.parseLong(reply.get(2)));
+        Contents missing = operations.getObject().adopt(theirs, timeOf(reply));
         String read = reply.get(1);
         long theirVersion = versionOf(read);
         if (missing == null && theirVersion >= version) {
@@ -238,7 +254,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
     }
 
     @Override
-    public synchronized @Nullable Long change(ChangeStore.Change change, String known) {
+    public synchronized ChangeStore.@Nullable Accepted change(ChangeStore.Change change, String known) {
         if (stopped) {
             throw new IllegalStateException("the application is stopping");
         }
@@ -260,7 +276,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         if (reply.get(1).equals(state)) {
             state = reply.get(4);
         }
-        return at;
+        return new ChangeStore.Accepted(at, timeOf(reply));
     }
 
     /** Asks Redis, one question at a time. */
@@ -297,7 +313,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
             log.info("Changes of rate limits are shared with other instances again");
         }
         failing = false;
-        changes.setClock(Long.parseLong(reply.get(2)), asked);
+        changes.setClock(timeOf(reply), asked);
         warnOfForeign(reply.get(0));
         return reply;
     }

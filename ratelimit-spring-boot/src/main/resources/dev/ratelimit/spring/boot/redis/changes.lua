@@ -87,7 +87,7 @@ elseif ARGV[1] == 'PUT' then
   if text(ARGV[4], ARGV[5]) == ARGV[6] then
     local at = math.max(now, version + 1)
     local function accepted(asked)
-      return (string.gsub(string.gsub(asked, '\1', whole(at)), '\2', whole(at + tonumber(ARGV[8]))))
+      return (string.gsub(string.gsub(asked, '\1', whole(at)), '\2', whole(now + tonumber(ARGV[8]))))
     end
     set(ARGV[4], ARGV[5], accepted(ARGV[7]))
     redis.call('LPUSH', KEYS[HISTORY], accepted(ARGV[9]))

@@ -96,14 +96,27 @@ public final class ChangeStore {
         }
 
         /** A text, accepted at this moment. */
-        public String accepted(String asked, long micros) {
-            return asked.replace("\1", Long.toString(micros))
-                    .replace("\2", Long.toString(micros + end.lastingMicros()));
+        public String accepted(String asked, Accepted at) {
+            return asked.replace("\1", Long.toString(at.micros()))
+                    .replace("\2", Long.toString(at.nowMicros() + end.lastingMicros()));
         }
 
         /** How long it lasts, in microseconds; 0 if it has a fixed end or none. */
         public long lastingMicros() {
             return end.lastingMicros();
+        }
+    }
+
+    /**
+     * When a change is accepted.
+     *
+     * @param micros later than that of any change before, also if the clock has been set back
+     * @param nowMicros by the clock, which its end is counted from
+     */
+    public record Accepted(long micros, long nowMicros) {
+
+        static Accepted at(long micros) {
+            return new Accepted(micros, micros);
         }
     }
 
@@ -232,14 +245,14 @@ public final class ChangeStore {
                 turns.checkInTime(deadline);
                 Change change = question.get();
                 SharedChanges others = shared;
-                Long micros =
-                        others == null ? Long.valueOf(nowMicros()) : others.change(change, sharedText(change.name()));
-                if (micros != null) {
-                    String accepted = change.accepted(change.text(), micros);
+                Accepted at =
+                        others == null ? Accepted.at(nowMicros()) : others.change(change, sharedText(change.name()));
+                if (at != null) {
+                    String accepted = change.accepted(change.text(), at);
                     T told = answer.apply(accepted);
                     set(change.name(), accepted);
                     ended.remove(change.name());
-                    add(change.accepted(change.entry(), micros));
+                    add(change.accepted(change.entry(), at));
                     return told;
                 }
             }

@@ -11,9 +11,8 @@ public interface SharedChanges {
      * then.
      *
      * @param known the text that is changed, as this instance knows it
-     * @return when it was accepted, in microseconds since the epoch; {@code null} if it was not
+     * @return when it was accepted; {@code null} if it was not
      * @throws IllegalStateException if changes cannot be shared at the moment
      */
-    @Nullable
-    Long change(ChangeStore.Change change, String known);
+    ChangeStore.@Nullable Accepted change(ChangeStore.Change change, String known);
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules.operation;
 
+import dev.ratelimit.spring.rules.history.ChangeStore;
 import dev.ratelimit.spring.rules.history.ChangeStore.Change;
 import dev.ratelimit.spring.rules.history.ChangeStore.Contents;
 import dev.ratelimit.spring.rules.history.ChangeStore.Kind;
@@ -28,7 +29,7 @@ final class Register {
         live.operations.changes().share((change, known) -> change(live, change, known));
     }
 
-    private @Nullable Long change(LiveRules live, Change change, String known) {
+    private ChangeStore.@Nullable Accepted change(LiveRules live, Change change, String known) {
         calls++;
         meanwhile.run();
         Map<Kind, Map<String, String>> texts = new EnumMap<>(Kind.class);
@@ -39,14 +40,16 @@ final class Register {
             read(live);
             return null;
         }
+        // its clock is the latest one
         last = Math.max(live.operations.changes().nowMicros(), last + 1);
-        all.put(name, change.accepted(change.text(), last));
+        ChangeStore.Accepted at = new ChangeStore.Accepted(last, last);
+        all.put(name, change.accepted(change.text(), at));
         all.values().removeIf(String::isEmpty);
         contents = new Contents(
                 texts,
-                Stream.concat(Stream.of(change.accepted(change.entry(), last)), contents.history().stream())
+                Stream.concat(Stream.of(change.accepted(change.entry(), at)), contents.history().stream())
                         .toList());
-        return last;
+        return at;
     }
 
     /** An instance reads what is here, and writes what is missing. */
