@@ -107,7 +107,7 @@ class SharedStoreTest {
         assertThat(blog.get("/any").status()).isEqualTo(200);
         assertThat(shop.get("/any").body()).contains("\"violated-policies\":[\"a\"]");
         List<String> keys = server.ask(redis -> redis.keys("*"));
-        assertThat(keys).hasSize(3 + 2).contains("ratelimit:{changes}", "blog:{changes}");
+        assertThat(keys).hasSize(3 + 2).contains("ratelimit:{changes}:version", "blog:{changes}:version");
     }
 
     @Test
