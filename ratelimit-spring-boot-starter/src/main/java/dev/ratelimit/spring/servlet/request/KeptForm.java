@@ -205,18 +205,24 @@ public final class KeptForm extends HttpServletRequestWrapper {
         }
     }
 
-    /** Requires that somebody shows the fields of the body: that there are more parameters than those of the query. */
+    /**
+     * Requires that somebody shows the fields of the body: that there are more parameters than those of the query, for all or
+     * for the server alone, as a gateway that writes the form anew hides them.
+     */
     private void requireFields(HttpServletRequest request) {
         String query = getQueryString();
         long inQuery = query == null
                 ? 0
                 : Stream.of(query.split("&", -1)).filter(one -> !one.isEmpty()).count();
-        long shown = request.getParameterMap().values().stream()
-                .mapToLong(values -> values.length)
-                .sum();
-        if (shown <= inQuery) {
+        if (Math.max(valuesOf(request), valuesOf((HttpServletRequest) getRequest())) <= inQuery) {
             throw new UncertainParameterException("somebody has read the form");
         }
+    }
+
+    private static long valuesOf(HttpServletRequest request) {
+        return request.getParameterMap().values().stream()
+                .mapToLong(values -> values.length)
+                .sum();
     }
 
     /**
