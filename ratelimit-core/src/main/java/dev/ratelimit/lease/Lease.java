@@ -62,7 +62,7 @@ final class Lease {
         return Math.max(0, left.get());
     }
 
-    boolean isOver(long nowNanos) {
+    private boolean isOver(long nowNanos) {
         return nowNanos - sentNanos >= lifeNanos;
     }
 

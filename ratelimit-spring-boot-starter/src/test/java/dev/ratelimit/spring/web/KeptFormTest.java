@@ -36,6 +36,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.Ordered;
 import org.springframework.http.HttpStatus;
+import org.springframework.mock.web.DelegatingServletInputStream;
 import org.springframework.util.MultiValueMap;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.PutMapping;
@@ -212,33 +213,7 @@ class KeptFormTest {
 
         @Override
         public ServletInputStream getInputStream() {
-            ByteArrayInputStream bytes = new ByteArrayInputStream(body);
-            return new ServletInputStream() {
-                @Override
-                public int read() {
-                    return bytes.read();
-                }
-
-                @Override
-                public int read(byte[] to, int offset, int length) {
-                    return bytes.read(to, offset, length);
-                }
-
-                @Override
-                public boolean isFinished() {
-                    return bytes.available() == 0;
-                }
-
-                @Override
-                public boolean isReady() {
-                    return true;
-                }
-
-                @Override
-                public void setReadListener(ReadListener listener) {
-                    throw new UnsupportedOperationException();
-                }
-            };
+            return new DelegatingServletInputStream(new ByteArrayInputStream(body));
         }
     }
 

@@ -67,6 +67,9 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
     /** By how much the clock of an instance may be ahead of that of Redis when something ends. */
     private static final long MAX_EARLY_MICROS = 1_000_000;
 
+    /** Where the answer of an operation begins in a reply, after a foreign key, the state and the time. */
+    private static final int ANSWER = 3;
+
     /** How many ends one script is told. */
     private static final int MAX_ENDED = 500;
 
@@ -157,7 +160,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
 
     /** Reads everything, unless Redis is in this state. */
     private synchronized void read(String known) {
-        adopt(ask("READ", List.of(tellEnded() ? known : "")), 3);
+        adopt(ask("READ", List.of(tellEnded() ? known : "")));
     }
 
     /**
@@ -181,7 +184,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         boolean allEnded = true;
         for (int i = 0; i < some.size(); i++) {
             boolean early = some.get(i).untilMicros() - timeOf(reply) > MAX_EARLY_MICROS;
-            if (early || reply.get(3 + i).isEmpty()) {
+            if (early || reply.get(ANSWER + i).isEmpty()) {
                 changes().forget(some.get(i));
             }
             allEnded &= !early;
@@ -198,12 +201,12 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         return kind == Kind.POLICY ? "1" : "2";
     }
 
-    /** Adopts what a reply has from this index on, if there is anything. */
-    private void adopt(List<String> reply, int from) {
-        if (reply.size() <= from) {
+    /** Adopts what a reply has, if there is anything. */
+    private void adopt(List<String> reply) {
+        if (reply.size() <= ANSWER) {
             return;
         }
-        Iterator<String> texts = reply.listIterator(from);
+        Iterator<String> texts = reply.listIterator(ANSWER);
         Map<String, String> policies = hash(texts);
         Map<String, String> overrides = hash(texts);
         List<String> history = new ArrayList<>();
@@ -247,8 +250,8 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         arguments.add(Integer.toString(all.history().size()));
         arguments.addAll(all.history());
         List<String> reply = ask("REPLACE", arguments);
-        if (reply.size() > 3) {
-            state = reply.get(3);
+        if (reply.size() > ANSWER) {
+            state = reply.get(ANSWER);
             version = versionOf(state);
         }
     }
@@ -267,14 +270,14 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
                         change.text(),
                         Long.toString(change.lastingMicros()),
                         change.entry()));
-        if (reply.size() <= 3) {
+        if (reply.size() <= ANSWER) {
             read("");
             return null;
         }
-        long at = Long.parseLong(reply.get(3));
+        long at = Long.parseLong(reply.get(ANSWER));
         version = Math.max(version, at);
         if (reply.get(1).equals(state)) {
-            state = reply.get(4);
+            state = reply.get(ANSWER + 1);
         }
         return new ChangeStore.Accepted(at, timeOf(reply));
     }
@@ -352,7 +355,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
     synchronized void leave() {
         stopped = true;
         try {
-            boolean known = ask("LEAVE", List.of()).size() > 3;
+            boolean known = ask("LEAVE", List.of()).size() > ANSWER;
             instance = "";
             if (!known) {
                 // Redis has lost who runs, and perhaps what only this instance knows

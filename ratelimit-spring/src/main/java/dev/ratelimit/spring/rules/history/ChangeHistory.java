@@ -113,9 +113,7 @@ public final class ChangeHistory {
     public Map<String, Object> report(@Nullable String policy, int limit, ShownKeys keys) {
         return Map.of(
                 "holds",
-                changes.isShared()
-                        ? "on all instances, until the last of them stops"
-                        : "on this instance only, until it restarts",
+                changes.duration(),
                 "history",
                 entries(policy, limit).stream()
                         .map(entry -> HistoryReport.of(entry, key -> keys.show(entry.policy(), key)))

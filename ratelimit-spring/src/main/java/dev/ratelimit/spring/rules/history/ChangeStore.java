@@ -175,6 +175,13 @@ public final class ChangeStore {
         return shared != null;
     }
 
+    /** Where what is changed holds, and how long what has no end lasts, for people. */
+    public String duration() {
+        return isShared()
+                ? "on all instances, until the last of them stops"
+                : "on this instance only, until it restarts";
+    }
+
     /** From now on, tells this all texts of a kind before those of other instances are adopted. */
     public void observe(Kind kind, Consumer<Map<String, String>> observer) {
         observers.put(kind, observer);

@@ -54,6 +54,13 @@ public record ChangedValue(
         return json;
     }
 
+    /** Values by property, for {@link #text}. */
+    public static Map<String, Map<String, Object>> json(Map<String, ChangedValue> values) {
+        Map<String, Map<String, Object>> json = new TreeMap<>();
+        values.forEach((property, value) -> json.put(property, value.json()));
+        return json;
+    }
+
     /** Values by property as a text, which is empty for none. */
     public static String text(Map<String, Map<String, Object>> values) {
         return values.isEmpty() ? "" : Json.write(new TreeMap<>(values));

@@ -115,9 +115,7 @@ final class JoinedChanges {
         } else if (joined.equals(their) || joined.equals(my)) {
             return joined.equals(their) ? theirs : mine;
         }
-        Map<String, Map<String, Object>> values = new TreeMap<>();
-        joined.forEach((property, value) -> values.put(property, value.json()));
-        return ChangedValue.text(values);
+        return ChangedValue.text(ChangedValue.json(joined));
     }
 
     private Map<String, ChangedValue> valuesOf(String text) {

@@ -91,9 +91,9 @@ final class LiveChanges implements AutoCloseable {
 
         /** Validates the texts, and that there is something that can end. */
         Edit {
-            check("limit", change.limit(), MAX_LIMIT);
-            check("paths", change.paths() == null ? null : String.join(",", change.paths()), MAX_LIMIT);
-            check("reason", change.reason(), MAX_REASON);
+            WellFormed.check("limit", change.limit(), MAX_LIMIT);
+            WellFormed.check("paths", change.paths() == null ? null : String.join(",", change.paths()), MAX_LIMIT);
+            WellFormed.check("reason", change.reason(), MAX_REASON);
             if (isNothing(change) && (change.duration() != null || change.until() != null)) {
                 throw new IllegalArgumentException("a return to the configuration does not end; leave out duration and"
                         + " until, or write what is to end, such as a limit");
@@ -246,14 +246,6 @@ final class LiveChanges implements AutoCloseable {
             throw new IllegalArgumentException(Quotation.of(policy)
                     + " is in force nowhere yet; write paths as well, such as /login, or /** for all");
         }
-    }
-
-    private static void check(String name, @Nullable String text, int max) {
-        if (text != null && text.length() > max) {
-            throw new IllegalArgumentException(
-                    name + " must have at most " + max + " characters but has " + text.length());
-        }
-        WellFormed.check(name, text);
     }
 
     /** Returns to the configuration where changes have ended. */

@@ -102,8 +102,7 @@ record PolicyChange(Map<String, ChangedValue> values) {
 
     /** As {@link #of} reads it, with further values. */
     String text(Map<String, Map<String, Object>> more) {
-        Map<String, Map<String, Object>> all = new TreeMap<>();
-        values.forEach((property, value) -> all.put(property, value.json()));
+        Map<String, Map<String, Object>> all = ChangedValue.json(values);
         all.putAll(more);
         return ChangedValue.text(all);
     }

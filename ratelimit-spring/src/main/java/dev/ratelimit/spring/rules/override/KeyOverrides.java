@@ -140,9 +140,7 @@ public final class KeyOverrides implements AutoCloseable {
 
     /** Where overrides hold, and how long those without an end last, for people. */
     String duration() {
-        return store.isShared()
-                ? "on all instances, until the last of them stops"
-                : "on this instance only, until it restarts";
+        return store.duration();
     }
 
     /**
@@ -159,10 +157,10 @@ public final class KeyOverrides implements AutoCloseable {
     Replaced set(String policy, String key, KeyOverride override, String by, @Nullable String version) {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
-        check("key", key, MAX_KEY);
-        check("limit", override.limit(), MAX_LIMIT);
+        WellFormed.check("key", key, MAX_KEY);
+        WellFormed.check("limit", override.limit(), MAX_LIMIT);
         String reason = override.reason();
-        check("reason", reason == null ? "" : reason, MAX_REASON);
+        WellFormed.check("reason", reason, MAX_REASON);
         Name name = Name.ofKey(policy, keyOf(now, rule, key).value());
         String limit = override.limit().strip();
         checkWord(limit);
@@ -239,14 +237,6 @@ public final class KeyOverrides implements AutoCloseable {
     /** The version of a key under a policy, with an override or without one. */
     String version(String policy, String key) {
         return version(Name.ofKey(policy, key));
-    }
-
-    private static void check(String name, String text, int max) {
-        if (text.length() > max) {
-            throw new IllegalArgumentException(
-                    name + " must have at most " + max + " characters but has " + text.length());
-        }
-        WellFormed.check(name, text);
     }
 
     /** A limit begins with a number. */

@@ -23,6 +23,21 @@ public final class WellFormed {
         }
     }
 
+    /**
+     * Checks text that others are to read as it is, and keep.
+     *
+     * @param name of the value
+     * @param max its maximum length, in {@code char} values
+     * @throws IllegalArgumentException if it is longer, or has half of a surrogate pair
+     */
+    public static void check(String name, @Nullable String text, int max) {
+        if (text != null && text.length() > max) {
+            throw new IllegalArgumentException(
+                    name + " must have at most " + max + " characters but has " + text.length());
+        }
+        check(name, text);
+    }
+
     /** The text with U+FFFD for each half of a surrogate pair. */
     public static String of(String text) {
         return text.codePoints()
