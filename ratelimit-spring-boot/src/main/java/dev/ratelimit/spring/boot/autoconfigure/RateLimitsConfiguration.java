@@ -18,6 +18,7 @@ import dev.ratelimit.spring.rules.history.SharedChanges;
 import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.trial.Trials;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -99,17 +100,21 @@ public class RateLimitsConfiguration {
             ApplicationContext context) {
         RequestRules active = properties.enabled() ? rules.getIfAvailable() : null;
         Ticker ticker = context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system);
+        RequestRules known = active != null
+                ? active
+                : RequestRules.withoutRequests(
+                        properties,
+                        context,
+                        context.getEnvironment()::resolveRequiredPlaceholders,
+                        context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {}));
+        Trials trials =
+                active == null ? null : context.getBeanProvider(Trials.class).getIfAvailable();
         RateLimitOperations operations = new RateLimitOperations(
-                active != null
-                        ? active
-                        : RequestRules.withoutRequests(
-                                properties,
-                                context,
-                                context.getEnvironment()::resolveRequiredPlaceholders,
-                                context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {})),
+                known,
                 store,
                 ticker,
-                context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker)));
+                context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker)),
+                trials == null ? new Trials(known, ticker) : trials);
         operations.identify(operator::name);
         boolean showKeys = RequestRulesConfiguration.showsKeysToAll(context.getEnvironment());
         operations.publishTo(context.getBean(QueuedEvents.class), showKeys);

@@ -15,6 +15,7 @@ import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.trial.Trials;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.context.ApplicationContext;
@@ -72,6 +73,11 @@ class RequestRulesConfiguration {
                 OutcomeCounter.of(outcomes.orderedStream().toList()),
                 waiting.ticker(),
                 handler.getIfAvailable());
+    }
+
+    @Bean("dev.ratelimit.trials")
+    Trials rateLimitTrials(RequestRules rules, ObjectProvider<Ticker> ticker) {
+        return new Trials(rules, ticker.getIfAvailable(Ticker::system));
     }
 
     /** Whether events may have keys as their plain values. */

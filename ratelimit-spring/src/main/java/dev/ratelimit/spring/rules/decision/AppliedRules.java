@@ -9,7 +9,6 @@ import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
-import dev.ratelimit.spring.rules.rule.LimitTrial;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.util.ArrayList;
@@ -65,6 +64,12 @@ public final class AppliedRules {
         boolean isOf(String policy) {
             return charge.policy().name().equals(policy);
         }
+
+        /** Whether its limits are those that a change of the policy changes, not those of a plan or an override. */
+        @SuppressWarnings("ReferenceEquality") // a plan may have the same limits
+        public boolean isOfOwnLimits() {
+            return charge.policy() == rule.policy();
+        }
     }
 
     /**
@@ -72,22 +77,15 @@ public final class AppliedRules {
      *
      * @param outcome of the request under it
      * @param key whose request it refuses, or would without shadow mode; {@code null} if it is admitted, or has no key
-     * @param refused the charge that the limits would have refused without shadow mode; {@code null} if they were not asked
+     * @param refused what the limits would have refused without shadow mode; {@code null} if they were not asked
      * @param counted whether the request counts under it
      */
     public record Uncharged(
             Rule rule,
             Outcome outcome,
             @Nullable String key,
-            @Nullable Charge refused,
+            @Nullable Charged refused,
             boolean counted) {}
-
-    /**
-     * A charge that is also decided by other limits, which are tried.
-     *
-     * @param rule whose limits are in force
-     */
-    record Tried(Rule rule, LimitTrial trial, Charge charge) {}
 
     private final Exemption exemption;
     private final Next next;
@@ -96,9 +94,6 @@ public final class AppliedRules {
     private final List<Charged> charged = new ArrayList<>(4);
 
     private List<Uncharged> uncharged = List.of();
-
-    /** One for each budget of a policy with a trial, also if the policy does not charge it. */
-    private List<Tried> tried = List.of();
 
     private @Nullable Lack lack;
 
@@ -126,9 +121,8 @@ public final class AppliedRules {
      * Applies a rule to a matching request.
      *
      * @param live the overrides of single keys that operators have set; {@code null} for none
-     * @param trial of other limits than those of the rule; {@code null} for none
      */
-    void add(Rule rule, @Nullable LiveOverrides live, @Nullable LimitTrial trial, RequestContext context) {
+    void add(Rule rule, @Nullable LiveOverrides live, RequestContext context) {
         if (exemption.from().test(rule)) {
             addExempt(rule, exemption);
             return;
@@ -139,10 +133,7 @@ public final class AppliedRules {
         if (own == null && override instanceof LimitOverride.Fixed && isRejectedByPlan(rule, context)) {
             addLacking(rule, context);
         } else if (override instanceof LimitOverride.Limited limited) {
-            Charge charge = charge(rule, limited, live == null ? rule.key().of(context) : key, context);
-            if (trial != null && charge != null && isOwn(limited, rule)) {
-                add(new Tried(rule, trial, charge));
-            }
+            charge(rule, limited, live == null ? rule.key().of(context) : key, context);
         } else if (override == LimitOverride.Fixed.BLOCKED) {
             if (!rule.shadow()) {
                 long rest = live == null || own == null || isBlockedByHand(rule, context)
@@ -162,23 +153,12 @@ public final class AppliedRules {
         return rule.overrides().areByHand(context) && rule.override(context) == LimitOverride.Fixed.BLOCKED;
     }
 
-    /** Whether these are the limits that a change of the policy changes, not those of a plan or an override. */
-    @SuppressWarnings("ReferenceEquality") // a plan may have the same limits
-    private static boolean isOwn(LimitOverride.Limited limits, Rule rule) {
-        return limits.policy() == rule.policy();
-    }
-
-    private @Nullable Charge charge(
-            Rule rule, LimitOverride.Limited limits, @Nullable String key, RequestContext context) {
+    private void charge(Rule rule, LimitOverride.Limited limits, @Nullable String key, RequestContext context) {
         if (key != null) {
-            Charge charge = limits.charge(key, rule.permitsOf(context));
-            add(rule, charge);
-            return charge;
-        }
-        if (rule.key().missing() == MissingKey.REJECT) {
+            add(rule, limits.charge(key, rule.permitsOf(context)));
+        } else if (rule.key().missing() == MissingKey.REJECT) {
             addLacking(rule, context);
         }
-        return null;
     }
 
     /** Whether the request has no key, and so no plan, not even that of all others. Overrides by address need no key. */
@@ -194,22 +174,6 @@ public final class AppliedRules {
             lack = part == null ? null : new Lack(rule, part);
         }
         addRefused(rule, null);
-    }
-
-    /** Few policies have a trial. */
-    private void add(Tried one) {
-        List<Tried> all = new ArrayList<>(tried);
-        for (int i = 0; i < all.size(); i++) {
-            Tried before = all.get(i);
-            if (before.charge().sameBudget(one.charge())) {
-                Charge sum = before.charge().plus(one.charge().permits());
-                all.set(i, new Tried(before.rule(), before.trial(), sum));
-                tried = all;
-                return;
-            }
-        }
-        all.add(one);
-        tried = all;
     }
 
     private void add(Rule rule, Charge charge) {
@@ -251,7 +215,7 @@ public final class AppliedRules {
             if (one.shadow() && one.isOf(policy)) {
                 all.remove();
                 first = first == null
-                        ? new Uncharged(one.rule(), outcome, one.charge().key(), one.charge(), true)
+                        ? new Uncharged(one.rule(), outcome, one.charge().key(), one, true)
                         : first;
             }
         }
@@ -273,20 +237,18 @@ public final class AppliedRules {
             }
             return from;
         });
-        tried = tried.stream().filter(one -> !exempt.from().test(one.rule())).toList();
         holding = charged.stream().anyMatch(one -> one.rule().holds());
         metered = charged.stream().anyMatch(Charged::metered);
         return out;
     }
 
     /** Replaces limits that have been changed since; those of plans and overrides do not change. */
-    @SuppressWarnings("ReferenceEquality") // a plan may have the same limits
     void renew(RulesInForce now) {
         asksMore = true;
         charged.replaceAll(one -> {
             String name = one.charge().policy().name();
             Rule rule = now.byPolicy().getOrDefault(name, one.rule());
-            Charge charge = one.charge().policy() == one.rule().policy()
+            Charge charge = one.isOfOwnLimits()
                     ? rule.policy().charge(one.charge().key(), one.charge().permits())
                     : one.charge();
             return new Charged(rule, charge, one.shadow() || now.mode(name) == Mode.SHADOW, one.metered());
@@ -325,22 +287,6 @@ public final class AppliedRules {
 
     public List<Uncharged> uncharged() {
         return uncharged;
-    }
-
-    /** What trials of other limits decide, too, one for each budget. */
-    List<Tried> tried() {
-        return tried;
-    }
-
-    /** Why a policy has charged nothing; {@code null} if it has, or does not apply. */
-    @Nullable
-    Outcome unchargedBy(String policy) {
-        for (Uncharged one : uncharged) {
-            if (one.rule().policy().name().equals(policy)) {
-                return one.outcome();
-            }
-        }
-        return null;
     }
 
     public Exemption exemption() {

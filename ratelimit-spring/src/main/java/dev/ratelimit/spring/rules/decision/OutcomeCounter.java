@@ -2,6 +2,7 @@ package dev.ratelimit.spring.rules.decision;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -87,6 +88,19 @@ public interface OutcomeCounter {
         return () -> {};
     }
 
+    /**
+     * Tells what the own limits of a policy, not those of a plan or an override, have decided about a request that no other
+     * policy refuses, in addition to counting it. By default, nothing is done with it.
+     *
+     * @param charge what the policy charges, or would charge
+     * @param refused whether the policy refuses the request, or would without shadow mode
+     * @param request only to be used until this method returns
+     * @return to be called if the charge is given back, by any thread and perhaps several times; {@code null} for nobody
+     */
+    default @Nullable Runnable decided(Rule rule, Charge charge, boolean refused, RequestContext request) {
+        return null;
+    }
+
     /** A counter that passes everything on to all of these. */
     static OutcomeCounter of(List<OutcomeCounter> all) {
         List<OutcomeCounter> counters =
@@ -134,6 +148,22 @@ public interface OutcomeCounter {
         @Override
         public void waited(String policy, Outcome outcome, long nanos) {
             counters.forEach(counter -> counter.waited(policy, outcome, nanos));
+        }
+
+        @Override
+        public @Nullable Runnable decided(Rule rule, Charge charge, boolean refused, RequestContext request) {
+            Runnable told = null;
+            for (int i = 0; i < counters.size(); i++) {
+                Runnable one = counters.get(i).decided(rule, charge, refused, request);
+                if (one != null) {
+                    Runnable before = told == null ? () -> {} : told;
+                    told = () -> {
+                        before.run();
+                        one.run();
+                    };
+                }
+            }
+            return told;
         }
 
         @Override

@@ -4,6 +4,7 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.time.Duration;
 import java.util.Map;
@@ -132,6 +133,11 @@ final class OutcomeLog implements OutcomeCounter {
     @Override
     public void waited(String policy, Outcome outcome, long nanos) {
         counter.waited(policy, outcome, nanos);
+    }
+
+    @Override
+    public @Nullable Runnable decided(Rule rule, Charge charge, boolean refused, RequestContext request) {
+        return counter.decided(rule, charge, refused, request);
     }
 
     @Override

@@ -78,7 +78,6 @@ record ParsedRules(
                 configured.exemptions(),
                 new Credentials(parts),
                 sources,
-                Map.of(),
                 Map.of());
     }
 

@@ -18,7 +18,6 @@ import dev.ratelimit.spring.rules.mistake.UnintendedPatterns;
 import dev.ratelimit.spring.rules.path.Routes;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
-import dev.ratelimit.spring.rules.rule.LimitTrial;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.Stage;
@@ -30,6 +29,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -92,8 +92,8 @@ public final class RequestRules {
     /** Finds the overrides of single keys that operators have set, by policy. */
     private volatile Function<RulesInForce, Map<String, LiveOverrides>> overrides = rules -> Map.of();
 
-    /** Finds the trials of other limits that run, by policy. */
-    private volatile Function<RulesInForce, Map<String, LimitTrial>> trials = rules -> Map.of();
+    /** Are told of the rules that are in force from now on. */
+    private final List<Consumer<RulesInForce>> listeners = new CopyOnWriteArrayList<>();
 
     private EndpointResolver endpoints = NOWHERE;
 
@@ -207,12 +207,13 @@ public final class RequestRules {
     public synchronized void enforce(EndpointResolver resolver) {
         endpoints = resolver;
         configured = null;
-        RulesInForce then = parsed.inForce(resolver);
-        inForce = live(then);
+        putInForce(parsed.inForce(resolver));
     }
 
-    private RulesInForce live(RulesInForce then) {
-        return then.with(overrides.apply(then), trials.apply(then));
+    private void putInForce(RulesInForce then) {
+        RulesInForce now = then.with(overrides.apply(then));
+        inForce = now;
+        listeners.forEach(listener -> listener.accept(now));
     }
 
     /**
@@ -253,7 +254,7 @@ public final class RequestRules {
             synchronized (this) {
                 properties = written;
                 parsed = reread;
-                inForce = live(then);
+                putInForce(then);
             }
         });
     }
@@ -265,17 +266,12 @@ public final class RequestRules {
      */
     public synchronized void override(Function<RulesInForce, Map<String, LiveOverrides>> next) {
         overrides = next;
-        inForce = inForce.with(next.apply(inForce), inForce.trials());
+        inForce = inForce.with(next.apply(inForce));
     }
 
-    /**
-     * From now on, these trials of other limits run.
-     *
-     * @param next finds them for the rules of that moment, by policy; called again for each other rules
-     */
-    public synchronized void tryOut(Function<RulesInForce, Map<String, LimitTrial>> next) {
-        trials = next;
-        inForce = inForce.with(inForce.overrides(), next.apply(inForce));
+    /** Tells others of all rules that are in force from now on, and are other ones. */
+    public void whenReplaced(Consumer<RulesInForce> listener) {
+        listeners.add(listener);
     }
 
     /** Handlers whose calls were not limited at the start have no proxy. */

@@ -16,7 +16,6 @@ import dev.ratelimit.spring.rules.rule.CallRules;
 import dev.ratelimit.spring.rules.rule.EndpointRules;
 import dev.ratelimit.spring.rules.rule.Exemptions;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
-import dev.ratelimit.spring.rules.rule.LimitTrial;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -49,7 +48,6 @@ import org.springframework.http.HttpHeaders;
  * @param credentials where requests may carry one
  * @param sources what requests need to find their address, endpoint and keys
  * @param overrides the overrides of single keys that operators have set, by policy
- * @param trials the trials of other limits that operators have started, by policy
  */
 public record RulesInForce(
         EndpointRules anywhere,
@@ -63,8 +61,7 @@ public record RulesInForce(
         Exemptions exemptions,
         Credentials credentials,
         RequestContext.Sources sources,
-        Map<String, LiveOverrides> overrides,
-        Map<String, LimitTrial> trials) {
+        Map<String, LiveOverrides> overrides) {
 
     /**
      * What is known of the policies that routes may name.
@@ -98,12 +95,11 @@ public record RulesInForce(
                 Exemptions.NONE,
                 new Credentials(List.of()),
                 sources,
-                Map.of(),
                 Map.of());
     }
 
-    /** The same rules with these overrides that operators have set, and these trials that they have started. */
-    RulesInForce with(Map<String, LiveOverrides> others, Map<String, LimitTrial> tried) {
+    /** The same rules with these overrides that operators have set. */
+    RulesInForce with(Map<String, LiveOverrides> others) {
         return new RulesInForce(
                 anywhere,
                 byPolicy,
@@ -116,13 +112,7 @@ public record RulesInForce(
                 exemptions,
                 credentials,
                 sources,
-                Map.copyOf(others),
-                Map.copyOf(tried));
-    }
-
-    /** The same rules for what is no request: no trial counts it. */
-    public RulesInForce withoutTrials() {
-        return trials.isEmpty() ? this : with(overrides, Map.of());
+                Map.copyOf(others));
     }
 
     /**
@@ -162,8 +152,7 @@ public record RulesInForce(
     }
 
     private void add(Rule rule, RequestContext context, AppliedRules to) {
-        LimitTrial trial = trials.isEmpty() ? null : trials.get(rule.policy().name());
-        to.add(rule, overrides.isEmpty() ? null : overrides.get(rule.policy().name()), trial, context);
+        to.add(rule, overrides.isEmpty() ? null : overrides.get(rule.policy().name()), context);
     }
 
     /** The request as the rules see it. */

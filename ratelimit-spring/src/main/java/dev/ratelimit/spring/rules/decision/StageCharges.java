@@ -57,11 +57,11 @@ public final class StageCharges {
     private final StoreAnswer answer;
     private @Nullable Reservation reservation;
 
-    /** What trials of other limits have charged. */
-    private volatile List<Tried> tried = List.of();
+    /** To be told if what policies charge is given back. */
+    private volatile List<Decided> decided = List.of();
 
-    /** What the trial of other limits of a rule has charged. */
-    private record Tried(Rule rule, Runnable giveBack) {}
+    /** Somebody who was told what the limits of a rule have decided. */
+    private record Decided(Rule rule, Runnable givenBack) {}
 
     /**
      * Creates an object that has charged nothing yet.
@@ -213,20 +213,20 @@ public final class StageCharges {
             FreeStatuses free = rule.free();
             return free != null && statuses.stream().allMatch(free::contains);
         };
-        refundTrials(isFree);
+        tellRefund(isFree);
         refund(charge -> isFree.test(rules.ruleOf(charge)));
     }
 
     /** Refunds all charges, unless they are settled. */
     void refund() {
-        refundTrials(rule -> true);
+        tellRefund(rule -> true);
         refund(charge -> true);
     }
 
-    private void refundTrials(Predicate<Rule> part) {
-        tried.stream()
+    private void tellRefund(Predicate<Rule> part) {
+        decided.stream()
                 .filter(one -> part.test(one.rule()))
-                .forEach(one -> one.giveBack().run());
+                .forEach(one -> one.givenBack().run());
     }
 
     /** Whether the request holds permits until it is complete. */
@@ -331,6 +331,7 @@ public final class StageCharges {
             if (afterWait) {
                 outcomes.waited(rule.policy().name(), Outcome.WAITED, waitNanos);
             }
+            tell(outcomes, charged.get(i), false, request);
         }
         List<AppliedRules.Uncharged> uncharged = rules.uncharged();
         for (int i = 0; i < uncharged.size(); i++) {
@@ -341,23 +342,23 @@ public final class StageCharges {
             }
             if (one.outcome() == Outcome.SHADOW_REFUSED) {
                 outcomes.refused(policy, one.key(), one.outcome(), request);
-            }
-        }
-        List<AppliedRules.Tried> all = rules.tried();
-        for (int i = 0; i < all.size(); i++) {
-            Outcome outcome = rules.unchargedBy(all.get(i).charge().policy().name());
-            if (outcome != Outcome.UNAVAILABLE) {
-                decide(all.get(i), outcome == Outcome.SHADOW_REFUSED, request);
+                if (one.refused() != null) {
+                    tell(outcomes, one.refused(), true, request);
+                }
             }
         }
     }
 
-    private void decide(AppliedRules.Tried one, boolean refused, RequestContext request) {
-        Runnable giveBack = one.trial().decide(one.charge(), refused, request);
-        if (giveBack != null) {
-            List<Tried> more = new ArrayList<>(tried);
-            more.add(new Tried(one.rule(), giveBack));
-            tried = more;
+    /** Tells what the own limits of a policy have decided, and keeps who is to be told of a refund. */
+    private void tell(OutcomeCounter outcomes, AppliedRules.Charged one, boolean refused, RequestContext request) {
+        if (!one.isOfOwnLimits()) {
+            return;
+        }
+        Runnable givenBack = outcomes.decided(one.rule(), one.charge(), refused, request);
+        if (givenBack != null) {
+            List<Decided> more = new ArrayList<>(decided);
+            more.add(new Decided(one.rule(), givenBack));
+            decided = more;
         }
     }
 
@@ -378,16 +379,10 @@ public final class StageCharges {
             }
         }
         if (refusing.size() == 1 && !answer.violated().isEmpty()) {
-            tryRefused(refusing.get(0), request);
-        }
-    }
-
-    /** Asks a trial about a request that only its policy refuses; it is complete, so nothing is given back. */
-    private void tryRefused(String policy, RequestContext request) {
-        for (AppliedRules.Tried one : rules.tried()) {
-            if (one.charge().policy().name().equals(policy)) {
-                Runnable unused = one.trial().decide(one.charge(), true, request);
-            }
+            // with other limits, this policy would have let it pass
+            rules.charged().stream()
+                    .filter(one -> one.isOf(refusing.get(0)))
+                    .forEach(one -> tell(outcomes, one, true, request));
         }
     }
 }

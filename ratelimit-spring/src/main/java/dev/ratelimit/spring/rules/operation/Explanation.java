@@ -76,7 +76,7 @@ final class Explanation {
     private boolean stages;
 
     Explanation(RulesInForce rules, RateLimitStore store, MetOverrides met) {
-        this.rules = rules.withoutTrials();
+        this.rules = rules;
         this.store = new Asking(store);
         this.met = met;
     }

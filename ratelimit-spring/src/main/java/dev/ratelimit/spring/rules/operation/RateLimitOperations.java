@@ -70,7 +70,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
 
     /** Operates on these rules; the ticker's scheduler ends changes. */
     public RateLimitOperations(RequestRules rules, RateLimitStore store, Ticker ticker) {
-        this(rules, store, ticker, Scheduler.of(ticker));
+        this(rules, store, ticker, Scheduler.of(ticker), new Trials(rules, ticker));
     }
 
     /**
@@ -78,8 +78,10 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
      *
      * @param ticker tells which changes and overrides of keys have ended
      * @param scheduler ends changes
+     * @param trials of other limits, which are told of all requests
      */
-    public RateLimitOperations(RequestRules rules, RateLimitStore store, Ticker ticker, Scheduler scheduler) {
+    public RateLimitOperations(
+            RequestRules rules, RateLimitStore store, Ticker ticker, Scheduler scheduler, Trials trials) {
         this.rules = rules;
         this.store = store;
         this.budgets = new KeyBudgets(rules, store);
@@ -89,7 +91,7 @@ public final class RateLimitOperations implements RateLimitPolicies, AutoCloseab
         this.history = new ChangeHistory(rules, changes, live::inForce);
         this.journal = OverrideJournal.of(overrides, keys::hash, asker, observers::tell);
         this.observations = new Observations(rules, keys);
-        this.trials = new TrialJournal(rules, new Trials(rules, ticker), keys, asker, observers::tell);
+        this.trials = new TrialJournal(rules, trials, keys, asker, observers::tell);
         this.refreshed = new RefreshedConfiguration(
                 rules, live, (policy, before, now) -> publish(policy, Cause.CONFIGURATION, before, now));
         live.tellEnded(this::ended);

@@ -30,7 +30,7 @@ record RecordedCharge(
         List<RecordedCharge> all = new ArrayList<>();
         for (StageCharges stage : request.stages()) {
             for (AppliedRules.Charged charged : stage.rules().charged()) {
-                all.add(of(charged.rule(), charged.charge()));
+                all.add(of(charged));
             }
             for (AppliedRules.Uncharged uncharged : stage.rules().uncharged()) {
                 if (uncharged.outcome() != Outcome.EXEMPT) {
@@ -41,17 +41,19 @@ record RecordedCharge(
         return List.copyOf(all);
     }
 
-    @SuppressWarnings("ReferenceEquality") // a plan may have the same limits
-    private static RecordedCharge of(Rule rule, Charge charge) {
-        boolean own = charge.policy() == rule.policy();
+    private static RecordedCharge of(AppliedRules.Charged one) {
+        Charge charge = one.charge();
         return new RecordedCharge(
-                rule, charge.key(), charge.permits(), own ? null : new LimitOverride.Limited(charge.policy()));
+                one.rule(),
+                charge.key(),
+                charge.permits(),
+                one.isOfOwnLimits() ? null : new LimitOverride.Limited(charge.policy()));
     }
 
     /** Refused in shadow mode, without a limit, without a key that it needs, or blocked. */
     private static RecordedCharge of(AppliedRules.Uncharged one) {
         if (one.refused() != null) {
-            return of(one.rule(), one.refused());
+            return of(one.refused());
         }
         if (one.outcome() == Outcome.UNLIMITED) {
             return new RecordedCharge(one.rule(), "", 1, LimitOverride.Fixed.UNLIMITED);

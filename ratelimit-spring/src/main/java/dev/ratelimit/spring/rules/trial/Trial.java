@@ -1,6 +1,5 @@
 package dev.ratelimit.spring.rules.trial;
 
-import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Limit;
@@ -9,7 +8,6 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.rules.request.RequestContext;
-import dev.ratelimit.spring.rules.rule.LimitTrial;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.traffic.FrequentKeys;
 import dev.ratelimit.spring.rules.traffic.Traffic;
@@ -29,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Memory while it runs: at most {@link #KEYS} budgets, which the store sizes as those of a policy, and {@link
  * #REFUSED_KEYS} keys that would be refused more often, about 1.5 MB. Thread-safe.
  */
-public final class Trial implements LimitTrial {
+public final class Trial {
 
     /** The maximum number of keys with a budget. */
     public static final int KEYS = 100_000;
@@ -44,7 +42,6 @@ public final class Trial implements LimitTrial {
     private final Ticker ticker;
     private final long sinceNanos;
     private final Instant since;
-    private final Runnable whenOver;
 
     private final LongAdder neither = new LongAdder();
     private final LongAdder more = new LongAdder();
@@ -75,22 +72,26 @@ public final class Trial implements LimitTrial {
      * @param rule whose limits are in force
      * @param limits to be tried
      * @param by who asks for it; {@code null} for the application itself
-     * @param whenOver called once, when its time is over
      */
-    Trial(Rule rule, List<Limit> limits, RateLimitTrial asked, @Nullable String by, Ticker ticker, Runnable whenOver) {
+    Trial(Rule rule, List<Limit> limits, RateLimitTrial asked, @Nullable String by, Ticker ticker) {
         this.rule = rule;
         this.policy = new Policy(rule.policy().name(), limits);
         this.asked = asked;
         this.by = by;
         this.ticker = ticker;
-        this.whenOver = whenOver;
         this.sinceNanos = ticker.nanos();
         this.since = Instant.EPOCH.plusNanos(ticker.epochNanos());
         this.store = InMemoryStore.builder().ticker(ticker).maxKeys(KEYS).build();
     }
 
-    @Override
-    public @Nullable Runnable decide(Charge charge, boolean refusedNow, RequestContext request) {
+    /**
+     * Decides about a request as if the limits that are tried were in force. Does nothing once the trial is over; never fails.
+     *
+     * @param refusedNow whether the policy refuses the request, or would without shadow mode
+     * @return gives back what the trial has charged; {@code null} if that is nothing
+     */
+    @Nullable
+    Runnable decide(Charge charge, boolean refusedNow, RequestContext request) {
         InMemoryStore memory = store;
         try {
             if (memory == null || endIfOver()) {
@@ -134,8 +135,8 @@ public final class Trial implements LimitTrial {
     /** Whether its time is over. */
     private boolean endIfOver() {
         boolean late = isLate();
-        if (late && end(since.plus(asked.duration()))) {
-            whenOver.run();
+        if (late) {
+            end(since.plus(asked.duration()));
         }
         return late;
     }
@@ -149,11 +150,10 @@ public final class Trial implements LimitTrial {
         end(isLate() ? since.plus(asked.duration()) : Instant.EPOCH.plusNanos(ticker.epochNanos()));
     }
 
-    @CanIgnoreReturnValue
-    private boolean end(Instant at) {
+    private void end(Instant at) {
         InMemoryStore memory = store;
         if (memory == null || !over.compareAndSet(false, true)) {
-            return false;
+            return;
         }
         lastKeys = memory.keys(policy.name());
         lastLost = memory.evictedActive(policy.name());
@@ -161,12 +161,6 @@ public final class Trial implements LimitTrial {
         store = null;
         refused.clear();
         memory.close();
-        return true;
-    }
-
-    /** Whether it has not ended yet. */
-    boolean isRunning() {
-        return store != null;
     }
 
     /** Whether it is about this rule of its policy, as the key is the same. */

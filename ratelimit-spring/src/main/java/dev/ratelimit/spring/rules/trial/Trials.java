@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules.trial;
 
+import dev.ratelimit.Charge;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.Algorithm;
@@ -7,10 +8,11 @@ import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitTrial;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
-import dev.ratelimit.spring.rules.rule.LimitTrial;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.WellFormed;
 import java.util.HashMap;
@@ -21,10 +23,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The trials of other limits on this instance, at most one for each policy. Requests see a trial as a part of the rules in
- * force, so without one they do nothing for it. Thread-safe.
+ * The trials of other limits on this instance, at most one for each policy, which are told what the limits in force have
+ * decided. A trial charges budgets of its own, also for a request that its policy refuses, so it is no policy in shadow mode:
+ * that one charges nothing where another policy refuses. Thread-safe.
  */
-public final class Trials {
+public final class Trials implements OutcomeCounter {
 
     /** The maximum number of trials that run at once. */
     public static final int MAX = 10;
@@ -43,6 +46,17 @@ public final class Trials {
     public Trials(RequestRules rules, Ticker ticker) {
         this.rules = rules;
         this.ticker = ticker;
+        rules.whenReplaced(this::endOthers);
+    }
+
+    /** Counts nothing by policy. */
+    @Override
+    public void count(String policy, Outcome outcome) {}
+
+    @Override
+    public @Nullable Runnable decided(Rule rule, Charge charge, boolean refused, RequestContext request) {
+        Trial trial = trials.isEmpty() ? null : trials.get(rule.policy().name());
+        return trial == null ? null : trial.decide(charge, refused, request);
     }
 
     /**
@@ -73,12 +87,11 @@ public final class Trials {
             throw new IllegalArgumentException(
                     "at most " + MAX + " trials can run at once on an instance; end another one before");
         }
-        Trial trial = new Trial(rule, limits, asked, by, ticker, this::publish);
+        Trial trial = new Trial(rule, limits, asked, by, ticker);
         Trial before = trials.put(policy, trial);
         if (before != null) {
             before.end();
         }
-        publish();
         return trial;
     }
 
@@ -117,22 +130,14 @@ public final class Trials {
                 FIELDS.contains(property) ? property : property + " of the policy", mistake.written(), reason);
     }
 
-    private void publish() {
-        rules.tryOut(this::runningOf);
-    }
-
     /** The budgets of a policy with another key are others, and no trial goes on with them. */
-    private Map<String, LimitTrial> runningOf(RulesInForce now) {
-        Map<String, LimitTrial> running = new HashMap<>();
+    private void endOthers(RulesInForce now) {
         trials.forEach((policy, trial) -> {
             Rule rule = now.byPolicy().get(policy);
             if (rule == null || !trial.isOf(rule)) {
                 trial.end();
-            } else if (trial.isRunning()) {
-                running.put(policy, trial);
             }
         });
-        return running;
     }
 
     /**
@@ -156,7 +161,6 @@ public final class Trials {
         Trial trial = trials.remove(policy);
         if (trial != null) {
             trial.end();
-            publish();
         }
         return trial;
     }

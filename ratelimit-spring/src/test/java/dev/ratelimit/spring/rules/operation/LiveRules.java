@@ -12,6 +12,7 @@ import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
+import dev.ratelimit.spring.rules.trial.Trials;
 import dev.ratelimit.test.FakeTicker;
 import java.util.HashMap;
 import java.util.List;
@@ -31,6 +32,7 @@ final class LiveRules {
     final RateLimitStore store = InMemoryStore.builder().ticker(ticker).build();
     final DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
     final RequestRules rules;
+    final Trials trials;
     final RateLimitOperations operations;
     final RequestLimiter limiter;
     private final RateLimitProperties bound;
@@ -47,7 +49,8 @@ final class LiveRules {
         rules = new RequestRules(bound, this.beans, text -> text, limit -> {});
         rules.enforce(RecordedRequest.leadingTo(
                 Endpoint.of(List.of("GET"), PathPatternParser.defaultInstance.parse("/orders/{id}"))));
-        operations = new RateLimitOperations(rules, store, ticker);
+        trials = new Trials(rules, ticker);
+        operations = new RateLimitOperations(rules, store, ticker, ticker, trials);
         limiter = limiter(OutcomeCounter.NONE);
     }
 
@@ -73,14 +76,20 @@ final class LiveRules {
                 return true;
             }
         });
-        operations = new RateLimitOperations(rules, store, ticker);
+        trials = new Trials(rules, ticker);
+        operations = new RateLimitOperations(rules, store, ticker, ticker, trials);
         limiter = limiter(OutcomeCounter.NONE);
     }
 
     /** A limiter of the same budgets whose requests are counted by this. */
     RequestLimiter limiter(OutcomeCounter outcomes) {
         return new RequestLimiter(
-                rules, bound, new WaitingRequests(rules, store, ticker, ticker), outcomes, ticker, null);
+                rules,
+                bound,
+                new WaitingRequests(rules, store, ticker, ticker),
+                OutcomeCounter.of(List.of(trials, outcomes)),
+                ticker,
+                null);
     }
 
     static RateLimitProperties bind(String... properties) {
