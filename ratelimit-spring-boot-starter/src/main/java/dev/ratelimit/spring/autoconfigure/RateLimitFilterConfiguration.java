@@ -13,18 +13,16 @@ import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.spring.rules.recording.RequestRecording;
-import dev.ratelimit.spring.servlet.filter.DispatchedRequest;
+import dev.ratelimit.spring.servlet.filter.OutermostFilter;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilters;
-import dev.ratelimit.spring.servlet.filter.RecordingFilter;
 import dev.ratelimit.spring.servlet.filter.RefusalResolver;
 import dev.ratelimit.spring.servlet.filter.ServletCallCharger;
 import dev.ratelimit.spring.servlet.request.Dispatchers;
 import dev.ratelimit.spring.servlet.request.ExplainedRequest;
-import dev.ratelimit.spring.servlet.request.FormKeepingFilter;
+import dev.ratelimit.spring.servlet.request.KeptForm;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
 import dev.ratelimit.spring.servlet.request.ServletWebRequest;
-import dev.ratelimit.spring.servlet.settlement.SettlementFilter;
 import jakarta.servlet.DispatcherType;
 import java.util.ArrayList;
 import java.util.List;
@@ -152,63 +150,33 @@ class RateLimitFilterConfiguration {
         return registration(filters.beforeSecurity(), waiting, environment, -DISTANCE);
     }
 
-    /** With the bounds of the server, as far as the configuration says them. */
-    @Bean("dev.ratelimit.formKeepingFilter")
-    FilterRegistrationBean<FormKeepingFilter> rateLimitFormKeepingFilter(Environment environment) {
+    @Bean("dev.ratelimit.outermostFilter")
+    FilterRegistrationBean<OutermostFilter> rateLimitOutermostFilter(
+            ApplicationContext context, RateLimitProperties properties, ObjectProvider<OutcomeCounter> outcomes) {
+        FilterRegistrationBean<OutermostFilter> registration = new FilterRegistrationBean<>(new OutermostFilter(
+                forms(context.getEnvironment()),
+                RequestRecording.among(outcomes.stream()),
+                properties.dependOnStatus(),
+                Boot.isServer(context)));
+        registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR);
+        registration.setAsyncSupported(true);
+        registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
+        return registration;
+    }
+
+    /** The bounds of the server, as far as the configuration says them. */
+    private static KeptForm.Limits forms(Environment environment) {
         DataSize length = environment.getProperty(
                 "server.tomcat.max-http-form-post-size",
                 DataSize.class,
                 environment.getProperty("server.jetty.max-http-form-post-size", DataSize.class, FORM_SIZE));
         boolean unlimited = length.isNegative() || length.compareTo(FORM_SIZE) > 0;
-        FilterRegistrationBean<FormKeepingFilter> registration = new FilterRegistrationBean<>(new FormKeepingFilter(
+        return new KeptForm.Limits(
                 (int) (unlimited ? FORM_SIZE : length).toBytes(),
                 environment.getProperty(
                         "server.tomcat.max-parameter-count",
                         Integer.class,
-                        environment.getProperty("server.jetty.max-form-keys", Integer.class, FORM_FIELDS))));
-        registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR);
-        registration.setAsyncSupported(true);
-        registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
-        return registration;
-    }
-
-    /** Only if a policy charges only some responses, because it observes every response. */
-    @Bean("dev.ratelimit.settlementFilter")
-    FilterRegistrationBean<SettlementFilter> rateLimitSettlementFilter(
-            ApplicationContext context, RateLimitProperties properties) {
-        FilterRegistrationBean<SettlementFilter> registration =
-                new FilterRegistrationBean<>(new SettlementFilter(Boot.isServer(context)));
-        registration.setDispatcherTypes(DispatcherType.REQUEST, DispatcherType.ASYNC, DispatcherType.ERROR);
-        registration.setAsyncSupported(true);
-        registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
-        registration.setEnabled(properties.dependOnStatus());
-        return registration;
-    }
-
-    /** Only if requests are recorded. */
-    @Bean("dev.ratelimit.recordingFilter")
-    FilterRegistrationBean<RecordingFilter> rateLimitRecordingFilter(ObjectProvider<OutcomeCounter> outcomes) {
-        RequestRecording recording = RequestRecording.among(outcomes.stream());
-        FilterRegistrationBean<RecordingFilter> registration =
-                new FilterRegistrationBean<>(new RecordingFilter(recording));
-        registration.setDispatcherTypes(DispatcherType.REQUEST);
-        registration.setAsyncSupported(true);
-        registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
-        registration.setEnabled(recording != null);
-        return registration;
-    }
-
-    /** Only if requests can wait. */
-    @Bean("dev.ratelimit.dispatchedRequestFilter")
-    FilterRegistrationBean<DispatchedRequest.OutermostFilter> rateLimitDispatchedRequestFilter(
-            WaitingRequests waiting) {
-        FilterRegistrationBean<DispatchedRequest.OutermostFilter> registration =
-                new FilterRegistrationBean<>(new DispatchedRequest.OutermostFilter());
-        registration.setDispatcherTypes(DispatcherType.ASYNC);
-        registration.setAsyncSupported(true);
-        registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
-        registration.setEnabled(waiting.arePossible());
-        return registration;
+                        environment.getProperty("server.jetty.max-form-keys", Integer.class, FORM_FIELDS)));
     }
 
     private static FilterRegistrationBean<RateLimitFilter> registration(

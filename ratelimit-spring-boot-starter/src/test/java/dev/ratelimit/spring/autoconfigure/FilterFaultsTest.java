@@ -19,12 +19,11 @@ import dev.ratelimit.spring.rules.recording.RequestRecording;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.servlet.filter.CorsHeaders;
-import dev.ratelimit.spring.servlet.filter.DispatchedRequest;
+import dev.ratelimit.spring.servlet.filter.OutermostFilter;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
-import dev.ratelimit.spring.servlet.filter.RecordingFilter;
 import dev.ratelimit.spring.servlet.request.Dispatchers;
+import dev.ratelimit.spring.servlet.request.KeptForm;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
-import dev.ratelimit.spring.servlet.settlement.SettlementFilter;
 import dev.ratelimit.test.FakeTicker;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.AsyncEvent;
@@ -127,9 +126,8 @@ class FilterFaultsTest {
             ServletPaths paths = new ServletPaths(new Dispatchers());
             CorsHeaders cors = new CorsHeaders(List::of, List.of());
             filters = List.of(
-                    new RecordingFilter(new RequestRecording(time, 100, 1)),
-                    new SettlementFilter(false),
-                    new DispatchedRequest.OutermostFilter(),
+                    new OutermostFilter(
+                            new KeptForm.Limits(1_000, 10), new RequestRecording(time, 100, 1), true, false),
                     new RateLimitFilter("early", limiter.beforeSecurity(), paths, cors),
                     Server::authenticate,
                     new RateLimitFilter("late", limiter.afterSecurity(), paths, cors));
@@ -178,7 +176,7 @@ class FilterFaultsTest {
                 request.setDispatcherType(type);
                 request.setAsyncStarted(false);
                 try {
-                    pass(0, type, asked, answer);
+                    pass(0, asked, answer);
                 } catch (Exception | Error e) {
                     response.setStatus(500);
                 }
@@ -223,18 +221,13 @@ class FilterFaultsTest {
                 }
             }
 
-            private void pass(int index, DispatcherType type, ServletRequest asked, ServletResponse answer)
+            private void pass(int index, ServletRequest asked, ServletResponse answer)
                     throws ServletException, IOException {
                 if (index == filters.size()) {
                     handler.handle((HttpServletRequest) asked, (HttpServletResponse) answer);
                     return;
                 }
-                Filter filter = filters.get(index);
-                if (filter instanceof DispatchedRequest.OutermostFilter && type != DispatcherType.ASYNC) {
-                    pass(index + 1, type, asked, answer);
-                } else {
-                    filter.doFilter(asked, answer, (next, to) -> pass(index + 1, type, next, to));
-                }
+                filters.get(index).doFilter(asked, answer, (next, to) -> pass(index + 1, next, to));
             }
         }
 

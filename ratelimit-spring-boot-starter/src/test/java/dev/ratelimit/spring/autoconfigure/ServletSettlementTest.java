@@ -241,7 +241,7 @@ class ServletSettlementTest {
 
         assertThatIllegalStateException()
                 .isThrownBy(() -> app.bean(Site.class)
-                        .filter("dev.ratelimit.settlementFilter")
+                        .filter("dev.ratelimit.outermostFilter")
                         .doFilter(request, new MockHttpServletResponse(), (asked, answer) -> {
                             throw new IllegalStateException("broken");
                         }));
@@ -265,7 +265,7 @@ class ServletSettlementTest {
         Filter limits = app.bean(Site.class).filter("dev.ratelimit.filterBeforeSecurity");
         FilterChain handler = (asked, answer) -> asked.startAsync();
         app.bean(Site.class)
-                .filter("dev.ratelimit.settlementFilter")
+                .filter("dev.ratelimit.outermostFilter")
                 .doFilter(
                         request,
                         new MockHttpServletResponse(),
@@ -294,7 +294,7 @@ class ServletSettlementTest {
         FilterChain handler = (asked, answer) -> ((HttpServletResponse) answer).sendError(status);
 
         app.bean(Site.class)
-                .filter("dev.ratelimit.settlementFilter")
+                .filter("dev.ratelimit.outermostFilter")
                 .doFilter(request, response, (asked, answer) -> limits.doFilter(asked, answer, handler));
 
         assertThat(remaining("counting", "h" + status)).isEqualTo(9);

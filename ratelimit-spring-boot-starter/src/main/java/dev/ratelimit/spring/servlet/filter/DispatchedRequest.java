@@ -1,41 +1,25 @@
 package dev.ratelimit.spring.servlet.filter;
 
 import jakarta.servlet.DispatcherType;
-import jakarta.servlet.Filter;
-import jakarta.servlet.FilterChain;
-import jakarta.servlet.ServletException;
 import jakarta.servlet.ServletRequest;
 import jakarta.servlet.ServletRequestWrapper;
-import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
-import java.io.IOException;
 
 /**
  * A request on its way back to the filter where it has waited. The filters before that one have seen it, so for them it
  * is an asynchronous dispatch; apart from that, it is the request that was parked, without what the server has put around
  * it or into it for the dispatch. From the filter on, it is that request.
  */
-public final class DispatchedRequest extends HttpServletRequestWrapper {
+final class DispatchedRequest extends HttpServletRequestWrapper {
 
-    private DispatchedRequest(HttpServletRequest parked) {
+    DispatchedRequest(HttpServletRequest parked) {
         super(parked);
     }
 
     @Override
     public DispatcherType getDispatcherType() {
         return DispatcherType.ASYNC;
-    }
-
-    /** The outermost filter of asynchronous dispatches, if requests can wait. */
-    public static final class OutermostFilter implements Filter {
-
-        @Override
-        public void doFilter(ServletRequest request, ServletResponse response, FilterChain chain)
-                throws ServletException, IOException {
-            ParkedRequest parked = ParkedRequest.of(request);
-            chain.doFilter(parked == null ? request : new DispatchedRequest(parked.restore()), response);
-        }
     }
 
     /** Takes itself out of what filters have wrapped around it; {@code parked} if they have replaced it. */

@@ -8,8 +8,7 @@ import dev.ratelimit.spring.servlet.request.ServletPaths;
 import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import dev.ratelimit.spring.servlet.request.ServletWebResponse;
 import dev.ratelimit.spring.servlet.request.UnreadableParametersException;
-import dev.ratelimit.spring.servlet.settlement.HeldPermits;
-import dev.ratelimit.spring.servlet.settlement.Settlement;
+import dev.ratelimit.spring.servlet.settlement.Passage;
 import dev.ratelimit.spring.servlet.settlement.WatchedResponse;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -17,7 +16,6 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
@@ -27,10 +25,6 @@ import org.springframework.web.filter.OncePerRequestFilter;
  * rules of one stage each.
  */
 public final class RateLimitFilter extends OncePerRequestFilter {
-
-    private static final String CHARGED = ChargedRequest.class.getName();
-
-    private static final String RESPONSE = RateLimitFilter.class.getName() + ".response";
 
     private final String stage;
     private final RequestLimiter limiter;
@@ -53,16 +47,6 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         this.letsWait = limiter.letsRequestsWait();
     }
 
-    /** What the request was charged; {@code null} if no filter has seen it. */
-    static @Nullable ChargedRequest chargedOf(HttpServletRequest request) {
-        return (ChargedRequest) request.getAttribute(CHARGED);
-    }
-
-    /** The response to the request, on whichever thread it is handled; {@code null} if no filter has let it pass. */
-    static @Nullable HttpServletResponse responseTo(HttpServletRequest request) {
-        return (HttpServletResponse) request.getAttribute(RESPONSE);
-    }
-
     @Override
     protected boolean shouldNotFilter(HttpServletRequest request) {
         if (isAsyncDispatch(request)) {
@@ -82,7 +66,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
 
     /** Whether the request has waited here. */
     private boolean isResumed(HttpServletRequest request) {
-        return letsWait && limiter.hasWaiting(chargedOf(request));
+        return letsWait && limiter.hasWaiting(Passage.chargedOf(request));
     }
 
     /** Distinguishes two filters of the same class. */
@@ -105,10 +89,24 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             throws ServletException, IOException {
         boolean resumed = isResumed(arrived);
         HttpServletRequest request = resumed ? ParkedRequest.resume(arrived) : arrived;
+        Passage passage = Passage.at(request, response);
+        boolean first = resumed || passage.charged() == null;
+        boolean returned = false;
+        try {
+            limit(passage, first, request, response, chain);
+            returned = true;
+        } finally {
+            if (first && !passage.isOutermost()) {
+                passage.leave(request, returned, false);
+            }
+        }
+    }
+
+    private void limit(
+            Passage passage, boolean first, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+            throws ServletException, IOException {
         ServletWebRequest web = new ServletWebRequest(request, paths);
-        ChargedRequest before = chargedOf(request);
-        boolean first = resumed || before == null;
-        ChargedRequest charged = RequestScope.within(request, response, () -> charge(before, web, response));
+        ChargedRequest charged = RequestScope.within(request, response, () -> charge(passage, web, response));
         if (charged.isWaiting()) {
             ParkedRequest.park(web, response, charged);
             return;
@@ -116,28 +114,17 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         if (charged.isRefused()) {
             return;
         }
-        try {
-            Settlement.cover(request, charged);
-            Reservation reservation = charged.reservation();
-            if (reservation != null) {
-                request.setAttribute(Reservation.class.getName(), reservation);
-            }
-            web.rethrowFailure();
-            List<String> headers = charged.writeHeaders(new ServletWebResponse(response));
-            HttpServletResponse answer = HeldPermits.watched(request, response, charged);
-            if (!headers.isEmpty()) {
-                answer = WatchedResponse.watch(answer, new RedirectWithout(headers, answer));
-            }
-            request.setAttribute(RESPONSE, answer);
-            chain.doFilter(HeldPermits.shown(request, charged), answer);
-            if (first && mayBePreflight(request) && limiter.isRefundedPreflight(web) && succeeded(request, response)) {
-                charged.refund();
-            }
-        } finally {
-            if (first) {
-                charged.countAdmitted();
-                HeldPermits.releaseAfter(request, charged);
-            }
+        Reservation unused = passage.cover(request, charged);
+        web.rethrowFailure();
+        List<String> headers = charged.writeHeaders(new ServletWebResponse(response));
+        HttpServletResponse answer = passage.watched(response, charged);
+        if (!headers.isEmpty()) {
+            answer = WatchedResponse.watch(answer, new RedirectWithout(headers, answer));
+        }
+        passage.answerBy(answer);
+        chain.doFilter(Passage.shown(request, charged), answer);
+        if (first && mayBePreflight(request) && limiter.isRefundedPreflight(web) && succeeded(request, response)) {
+            charged.refund();
         }
     }
 
@@ -146,13 +133,13 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     }
 
     /** Refuses without {@code sendError}: in an error dispatch, Spring Security may turn it into a 401. */
-    private ChargedRequest charge(@Nullable ChargedRequest before, ServletWebRequest web, HttpServletResponse response)
+    private ChargedRequest charge(Passage passage, ServletWebRequest web, HttpServletResponse response)
             throws IOException {
         HttpServletRequest request = web.request();
         boolean canWait = letsWait && ParkedRequest.isPossible(request);
-        ChargedRequest charged = limiter.charge(before, web, canWait);
+        ChargedRequest charged = limiter.charge(passage.charged(), web, canWait);
         try {
-            request.setAttribute(CHARGED, charged);
+            passage.keep(charged);
             if (charged.isRefused() && !charged.isWaiting() && !response.isCommitted()) {
                 cors.write(request, response);
                 charged.writeRefusal(new ServletWebResponse(response));

@@ -7,6 +7,7 @@ import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
 import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import dev.ratelimit.spring.servlet.request.ServletWebResponse;
+import dev.ratelimit.spring.servlet.settlement.Passage;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -52,7 +53,7 @@ public final class RefusalResolver implements HandlerExceptionResolver, Ordered 
         try {
             response.resetBuffer();
             cors.write(request, response);
-            ChargedRequest charged = RateLimitFilter.chargedOf(request);
+            ChargedRequest charged = Passage.chargedOf(request);
             ServletWebResponse to = new ServletWebResponse(response);
             if (handlers.answer(handler, thrown)) {
                 limiter.prepareRefusal(refusal, charged, to);

@@ -6,8 +6,7 @@ import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
 import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import dev.ratelimit.spring.servlet.request.ServletWebResponse;
-import dev.ratelimit.spring.servlet.settlement.HeldPermits;
-import dev.ratelimit.spring.servlet.settlement.Settlement;
+import dev.ratelimit.spring.servlet.settlement.Passage;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -38,9 +37,10 @@ public final class RouteLimit {
      */
     public ServerResponse handle(ServerRequest request, HandlerFunction<ServerResponse> handler) throws Exception {
         HttpServletRequest asked = request.servletRequest();
-        ChargedRequest before = RateLimitFilter.chargedOf(asked);
-        HttpServletResponse response = RateLimitFilter.responseTo(asked);
-        if (before == null || response == null) {
+        Passage passage = Passage.of(asked);
+        ChargedRequest before = passage == null ? null : passage.charged();
+        HttpServletResponse response = passage == null ? null : passage.answer();
+        if (passage == null || before == null || response == null) {
             if (limiter.isFreePreflight(new ServletWebRequest(asked, paths))) {
                 return handler.handle(request);
             }
@@ -56,7 +56,7 @@ public final class RouteLimit {
             refuse(charged, asked, response);
             return ServerResponse.status(response.getStatus()).build((same, written) -> null);
         }
-        admit(charged, asked, response);
+        admit(passage, charged, asked, response);
         return handler.handle(request);
     }
 
@@ -68,13 +68,9 @@ public final class RouteLimit {
         }
     }
 
-    private static void admit(ChargedRequest charged, HttpServletRequest request, HttpServletResponse response) {
-        Settlement.cover(request, charged);
-        HeldPermits.watched(request, response, charged);
-        Reservation reservation = charged.reservation();
-        if (reservation != null) {
-            request.setAttribute(Reservation.class.getName(), reservation);
-        }
+    private static void admit(
+            Passage passage, ChargedRequest charged, HttpServletRequest request, HttpServletResponse response) {
+        Reservation unused = passage.cover(request, charged);
         if (!response.isCommitted()) {
             charged.writeHeaders(new ServletWebResponse(response));
         }

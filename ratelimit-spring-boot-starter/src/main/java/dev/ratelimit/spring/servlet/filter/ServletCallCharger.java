@@ -8,7 +8,7 @@ import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
 import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import dev.ratelimit.spring.servlet.request.ServletWebResponse;
-import dev.ratelimit.spring.servlet.settlement.Settlement;
+import dev.ratelimit.spring.servlet.settlement.Passage;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import org.jspecify.annotations.Nullable;
@@ -43,16 +43,15 @@ public final class ServletCallCharger implements CallCharger {
         }
         HttpServletRequest request = current.getRequest();
         ServletWebRequest web = new ServletWebRequest(request, paths);
-        ChargedRequest charged = RateLimitFilter.chargedOf(request);
-        if (charged == null || !charged.callFollows() || !isHandledBy(target, request)) {
+        Passage passage = Passage.of(request);
+        ChargedRequest charged = passage == null ? null : passage.charged();
+        if (passage == null || charged == null || !charged.callFollows() || !isHandledBy(target, request)) {
             call.chargeWithin(web, charged);
             return;
         }
         call.chargeAsPartOf(charged, web);
-        Settlement.cover(request, charged);
-        Reservation reservation = charged.reservation();
+        Reservation reservation = passage.cover(request, charged);
         if (reservation != null) {
-            request.setAttribute(Reservation.class.getName(), reservation);
             call.passOn(reservation);
         }
         HttpServletResponse response = current.getResponse();

@@ -53,7 +53,7 @@ public final class KeptForm extends HttpServletRequestWrapper {
      * @param length in bytes; larger forms, and those of unknown length, are left to the server
      * @param fields a form with more cannot be read; any number if negative
      */
-    record Limits(int length, int fields) {}
+    public record Limits(int length, int fields) {}
 
     /** What was read. Immutable. */
     private static final class Form {
@@ -102,7 +102,7 @@ public final class KeptForm extends HttpServletRequestWrapper {
     }
 
     /** The request itself, unless it has a form, or one was kept in an earlier dispatch. */
-    static HttpServletRequest of(HttpServletRequest request, ServletResponse response, Limits limits) {
+    public static HttpServletRequest of(HttpServletRequest request, ServletResponse response, Limits limits) {
         if (find(request) != null) {
             return request;
         }
