@@ -20,14 +20,31 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A connection of the Lettuce client. */
-record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> connection) implements Connection {
+final class LettuceConnection implements Connection {
 
     /** Keys are text; scripts' arguments are bytes. */
     static final RedisCodec<String, byte[]> CODEC = RedisCodec.of(StringCodec.ASCII, ByteArrayCodec.INSTANCE);
 
+    private final String server;
+    private final StatefulRedisConnection<String, byte[]> connection;
+
+    /** Whether a command has failed because the server has closed the connection. */
+    private volatile boolean lost;
+
+    LettuceConnection(String server, StatefulRedisConnection<String, byte[]> connection) {
+        this.server = server;
+        this.connection = connection;
+    }
+
+    @Override
+    public String server() {
+        return server;
+    }
+
+    /** The client says so only a while after commands have begun to fail: until then, each of them would. */
     @Override
     public boolean isOpen() {
-        return connection.isOpen();
+        return !lost && connection.isOpen();
     }
 
     @Override
@@ -48,7 +65,10 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
      * takes its place, and the command fails when that is answered: whoever learns of the failure may send the next command,
      * which must not be written before this one.
      */
-    private static final class Letter extends AsyncCommand<String, byte[], long[]> {
+    private final class Letter extends AsyncCommand<String, byte[], long[]> {
+
+        /** How the client begins to say so; it has no type for that. */
+        private static final String QUEUE_IS_FULL = "Request queue size exceeded";
 
         private final Supplier<@Nullable Call> call;
 
@@ -93,10 +113,15 @@ record LettuceConnection(String server, StatefulRedisConnection<String, byte[]> 
                 failed = true;
             }
             StoreFailure known = unasked;
+            if (known == null
+                    && StoreFailure.of(failure).reason() == RedisStoreFailure.CONNECTION
+                    && !String.valueOf(failure.getMessage()).startsWith(QUEUE_IS_FULL)) {
+                lost = true;
+            }
             return super.completeExceptionally(known == null ? failure : known);
         }
 
-        private static void encode(Call made, ByteBuf out) {
+        private void encode(Call made, ByteBuf out) {
             CommandType type = made.whole() ? CommandType.EVAL : CommandType.EVALSHA;
             new Command<>(type, new ReplyOutput(), arguments(made)).encode(out);
         }

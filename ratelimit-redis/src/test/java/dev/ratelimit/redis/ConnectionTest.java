@@ -138,7 +138,7 @@ class ConnectionTest {
     @DisplayName("one server: a connection that the server closes costs at most one decision")
     void serverClosesConnection_isMadeAnew() {
         try (Scene scene = new Scene(server.uri(), settings -> settings.deadline(Duration.ofSeconds(5))).connected()) {
-            for (int round = 0; round < 3; round++) {
+            for (int round = 0; round < 50; round++) {
                 server.ask(
                         redis -> redis.clientKill(KillArgs.Builder.typeNormal().skipme(true)));
                 int here = 0;
