@@ -80,15 +80,11 @@ public final class Replay {
     private final class Counter implements OutcomeCounter {
 
         @Override
-        public void count(String policy, Outcome outcome) {
+        public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
             for (ReplayObserver observer : observers) {
                 observer.counted(policy, outcome);
             }
-        }
-
-        @Override
-        public void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
-            if (current != null) {
+            if (current != null && outcome.isRefusal()) {
                 current.refused(new Refusal(policy, key, outcome));
             }
         }

@@ -122,7 +122,7 @@ class FilterFaultsTest {
             waiting = new WaitingRequests(
                     rules, faults.in(RateLimitStore.class, store), time, faults.in(Scheduler.class, time));
             RequestLimiter limiter =
-                    new RequestLimiter(rules, PROPERTIES, waiting, (policy, outcome) -> {}, time, null);
+                    new RequestLimiter(rules, PROPERTIES, waiting, (policy, key, outcome, request) -> {}, time, null);
             ServletPaths paths = new ServletPaths(new Dispatchers());
             CorsHeaders cors = new CorsHeaders(List::of, List.of());
             filters = List.of(

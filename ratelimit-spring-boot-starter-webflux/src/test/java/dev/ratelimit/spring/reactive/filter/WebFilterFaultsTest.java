@@ -105,7 +105,7 @@ class WebFilterFaultsTest {
             waiting = new WaitingRequests(
                     rules, faults.in(RateLimitStore.class, store), time, faults.in(Scheduler.class, time));
             RequestLimiter limiter =
-                    new RequestLimiter(rules, PROPERTIES, waiting, (policy, outcome) -> {}, time, null);
+                    new RequestLimiter(rules, PROPERTIES, waiting, (policy, key, outcome, request) -> {}, time, null);
             RateLimitFilters stages = new RateLimitFilters(
                     limiter,
                     () -> endpoints,

@@ -10,6 +10,9 @@ import dev.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.spring.boot.metrics.MeteredOutcomeCounter;
 import dev.ratelimit.spring.boot.redis.RedisStoreMeters;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.request.NoRequest;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -69,7 +72,9 @@ final class RegisteredMeters {
                 .run(context -> {
                     MeteredOutcomeCounter outcomes =
                             context.getBean("dev.ratelimit.outcomes", MeteredOutcomeCounter.class);
-                    outcomes.count("api", Outcome.ADMITTED);
+                    RequestContext request =
+                            context.getBean(RequestRules.class).inForce().context(new NoRequest(null));
+                    outcomes.count("api", null, Outcome.ADMITTED, request);
                     outcomes.waited("api", Outcome.WAITED, 1);
                     Runnable unused =
                             outcomes.held(Policy.of("api", Concurrency.of(1)).charge());

@@ -7,6 +7,7 @@ import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the outcomes of requests as {@link MeteredOutcomeCounter} does, by endpoint as well:
@@ -64,12 +65,8 @@ public final class EndpointMeters implements OutcomeCounter {
         return true;
     }
 
-    /** Counts nothing without an endpoint. */
     @Override
-    public void count(String policy, Outcome outcome) {}
-
-    @Override
-    public void count(String policy, Outcome outcome, RequestContext request) {
+    public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
         Endpoint endpoint = request.knownEndpoint();
         if (endpoint != null) {
             of(endpoint.id()).count(policy, outcome);

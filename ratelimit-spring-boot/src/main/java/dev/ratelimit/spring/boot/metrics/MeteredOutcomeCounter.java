@@ -3,6 +3,7 @@ package dev.ratelimit.spring.boot.metrics;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
@@ -10,6 +11,7 @@ import java.util.EnumMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Counts the outcomes of requests: {@code ratelimit.requests} with {@code policy} and {@code outcome}, and times their
@@ -46,7 +48,7 @@ public final class MeteredOutcomeCounter implements OutcomeCounter {
     }
 
     @Override
-    public void count(String policy, OutcomeCounter.Outcome outcome) {
+    public void count(String policy, @Nullable String key, OutcomeCounter.Outcome outcome, RequestContext request) {
         Map<OutcomeCounter.Outcome, Counter> known = counters.get(policy);
         Counter counter = (known != null ? known : counters.computeIfAbsent(policy, this::counters)).get(outcome);
         if (counter != null) {

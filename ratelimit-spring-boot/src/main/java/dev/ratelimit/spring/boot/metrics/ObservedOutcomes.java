@@ -1,11 +1,13 @@
 package dev.ratelimit.spring.boot.metrics;
 
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.EnumSet;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Adds to the observation of a request, and thus to its trace, which policies refused it or let it wait. The values have high
@@ -28,7 +30,7 @@ public final class ObservedOutcomes implements OutcomeCounter {
     }
 
     @Override
-    public void count(String policy, Outcome outcome) {
+    public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
         if (USUAL.contains(outcome)) {
             return;
         }

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 public interface OutcomeCounter {
 
     /** Counts nothing, and costs nothing among {@linkplain #of several counters}. */
-    OutcomeCounter NONE = (policy, outcome) -> {};
+    OutcomeCounter NONE = (policy, key, outcome, request) -> {};
 
     /** The outcome of a request under one policy. */
     enum Outcome {
@@ -33,42 +33,28 @@ public interface OutcomeCounter {
         /** The store did not answer, and the policy then refuses all requests. */
         UNAVAILABLE;
 
+        /** Whether limits refused the request, or would have without shadow mode. */
+        public boolean isRefusal() {
+            return this == REFUSED || this == DELAYED || this == SHADOW_REFUSED;
+        }
+
         /** The value of the tag in metrics. */
         public String tag() {
             return PropertyName.of(this);
         }
     }
 
-    /** Counts one request under this policy. */
-    void count(String policy, Outcome outcome);
-
-    /** Counts one request under this policy. By default, without regard to what it asks for. */
-    default void count(String policy, Outcome outcome, RequestContext request) {
-        count(policy, outcome);
-    }
+    /**
+     * Counts one request under this policy.
+     *
+     * @param key whose request it is; {@code null} if it lacks a part of the key, or if its key does not matter
+     * @param request only to be used until this method returns
+     */
+    void count(String policy, @Nullable String key, Outcome outcome, RequestContext request);
 
     /** Whether it counts by endpoint, so that the endpoint of each request must be known. By default, it does not. */
     default boolean readsEndpoints() {
         return false;
-    }
-
-    /**
-     * Tells whose request this policy has refused, or would have refused without shadow mode, in addition to counting it. By
-     * default, nothing is done with it.
-     */
-    default void refused(String policy, String key) {}
-
-    /**
-     * Tells that this policy has refused a request, or would have refused it without shadow mode, in addition to counting
-     * it. By default, whose request it is, if it has a key.
-     *
-     * @param key {@code null} if the request lacks a part of it
-     * @param outcome which kind of refusal it is
-     */
-    default void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
-        if (key != null) {
-            refused(policy, key);
-        }
     }
 
     /**
@@ -116,33 +102,16 @@ public interface OutcomeCounter {
     record Several(List<OutcomeCounter> counters) implements OutcomeCounter {
 
         @Override
-        public void count(String policy, Outcome outcome) {
+        public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
             // of each request: without an iterator
             for (int i = 0; i < counters.size(); i++) {
-                counters.get(i).count(policy, outcome);
-            }
-        }
-
-        @Override
-        public void count(String policy, Outcome outcome, RequestContext request) {
-            for (int i = 0; i < counters.size(); i++) {
-                counters.get(i).count(policy, outcome, request);
+                counters.get(i).count(policy, key, outcome, request);
             }
         }
 
         @Override
         public boolean readsEndpoints() {
             return counters.stream().anyMatch(OutcomeCounter::readsEndpoints);
-        }
-
-        @Override
-        public void refused(String policy, String key) {
-            counters.forEach(counter -> counter.refused(policy, key));
-        }
-
-        @Override
-        public void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
-            counters.forEach(counter -> counter.refused(policy, key, outcome, request));
         }
 
         @Override

@@ -88,14 +88,8 @@ final class OutcomeLog implements OutcomeCounter {
     }
 
     @Override
-    public void count(String policy, Outcome outcome) {
-        counter.count(policy, outcome);
-        log(policy, outcome);
-    }
-
-    @Override
-    public void count(String policy, Outcome outcome, RequestContext request) {
-        counter.count(policy, outcome, request);
+    public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+        counter.count(policy, key, outcome, request);
         log(policy, outcome);
     }
 
@@ -123,11 +117,6 @@ final class OutcomeLog implements OutcomeCounter {
                                     requests)))
                     .add();
         }
-    }
-
-    @Override
-    public void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
-        counter.refused(policy, key, outcome, request);
     }
 
     @Override

@@ -327,7 +327,11 @@ public final class StageCharges {
         for (int i = 0; i < charged.size(); i++) {
             Rule rule = charged.get(i).rule();
             boolean afterWait = waited && rule.onExceeded().waits();
-            outcomes.count(rule.policy().name(), afterWait ? Outcome.WAITED : Outcome.ADMITTED, request);
+            outcomes.count(
+                    rule.policy().name(),
+                    charged.get(i).charge().key(),
+                    afterWait ? Outcome.WAITED : Outcome.ADMITTED,
+                    request);
             if (afterWait) {
                 outcomes.waited(rule.policy().name(), Outcome.WAITED, waitNanos);
             }
@@ -338,13 +342,10 @@ public final class StageCharges {
             AppliedRules.Uncharged one = uncharged.get(i);
             String policy = one.rule().policy().name();
             if (one.counted()) {
-                outcomes.count(policy, one.outcome(), request);
+                outcomes.count(policy, one.key(), one.outcome(), request);
             }
-            if (one.outcome() == Outcome.SHADOW_REFUSED) {
-                outcomes.refused(policy, one.key(), one.outcome(), request);
-                if (one.refused() != null) {
-                    tell(outcomes, one.refused(), true, request);
-                }
+            if (one.outcome() == Outcome.SHADOW_REFUSED && one.refused() != null) {
+                tell(outcomes, one.refused(), true, request);
             }
         }
     }
@@ -366,14 +367,13 @@ public final class StageCharges {
     public void countRefused(OutcomeCounter outcomes, RequestContext request) {
         StoreUnavailableException unavailable = answer.unavailable();
         if (unavailable != null) {
-            outcomes.count(unavailable.policy(), Outcome.UNAVAILABLE, request);
+            outcomes.count(unavailable.policy(), null, Outcome.UNAVAILABLE, request);
         }
         List<String> refusing = answer.violatedPolicies();
         for (int i = 0; i < refusing.size(); i++) {
             String policy = refusing.get(i);
             Outcome outcome = delayed ? Outcome.DELAYED : Outcome.REFUSED;
-            outcomes.count(policy, outcome, request);
-            outcomes.refused(policy, rules.keyOf(policy), outcome, request);
+            outcomes.count(policy, rules.keyOf(policy), outcome, request);
             if (waited && rules.ruleOf(policy).onExceeded().waits()) {
                 outcomes.waited(policy, Outcome.REFUSED, waitNanos);
             }

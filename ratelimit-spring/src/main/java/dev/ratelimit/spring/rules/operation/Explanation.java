@@ -8,6 +8,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.spring.WebRequest;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.StageCharges;
@@ -162,10 +163,11 @@ final class Explanation {
         List<Charge> asked = stage.rules().charges();
         boolean admitted = stage.charge();
         Map<String, Outcome> outcomes = new HashMap<>();
+        OutcomeCounter counter = (policy, key, outcome, request) -> outcomes.put(policy, outcome);
         if (admitted) {
-            stage.countAdmitted(outcomes::put, context);
+            stage.countAdmitted(counter, context);
         } else {
-            stage.countRefused(outcomes::put, context);
+            stage.countRefused(counter, context);
         }
         stage.rules().uncharged().stream()
                 .filter(one -> !one.counted())

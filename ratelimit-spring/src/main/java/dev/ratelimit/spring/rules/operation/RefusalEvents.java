@@ -74,12 +74,14 @@ final class RefusalEvents implements OutcomeCounter {
         }
     }
 
-    /** Counts nothing: only refusals are told. */
     @Override
-    public void count(String policy, Outcome outcome) {}
+    public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+        if (outcome.isRefusal()) {
+            publish(policy, key, outcome, request);
+        }
+    }
 
-    @Override
-    public void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+    private void publish(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
         Sample known = samples.get(policy);
         Sample sample = known != null ? known : samples.computeIfAbsent(policy, name -> new Sample());
         long leftOut = sample.take();

@@ -68,7 +68,7 @@ public final class RequestRecording implements OutcomeCounter {
 
     /** Does nothing: requests are recorded when they are complete. */
     @Override
-    public void count(String policy, Outcome outcome) {}
+    public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {}
 
     @Override
     public boolean readsEndpoints() {

@@ -84,23 +84,18 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
     }
 
     @Override
-    public void count(String policy, Outcome outcome) {
-        of(policy).count(outcome).increment();
-    }
-
-    @Override
-    public void refused(String policy, String key) {
-        of(policy).keys.count(key);
-    }
-
-    @Override
-    public void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+    public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+        OfPolicy counted = of(policy);
+        counted.count(outcome).increment();
+        if (!outcome.isRefusal()) {
+            return;
+        }
         if (key != null) {
-            refused(policy, key);
+            counted.keys.count(key);
         }
         String endpoint = endpointOf(request);
         if (endpoint != null) {
-            of(policy).endpoints.count(endpoint);
+            counted.endpoints.count(endpoint);
         }
     }
 

@@ -51,7 +51,7 @@ public final class Trials implements OutcomeCounter {
 
     /** Counts nothing by policy. */
     @Override
-    public void count(String policy, Outcome outcome) {}
+    public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {}
 
     @Override
     public @Nullable Runnable decided(Rule rule, Charge charge, boolean refused, RequestContext request) {

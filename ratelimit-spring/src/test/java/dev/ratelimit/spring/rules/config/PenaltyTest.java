@@ -34,7 +34,7 @@ class PenaltyTest {
                 rules,
                 properties,
                 new WaitingRequests(rules, store, ticker, ticker),
-                (name, outcome) -> {},
+                (name, key, outcome, request) -> {},
                 ticker,
                 null);
     }

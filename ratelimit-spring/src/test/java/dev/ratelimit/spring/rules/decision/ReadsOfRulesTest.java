@@ -62,7 +62,7 @@ class ReadsOfRulesTest {
                     rules,
                     bound,
                     new WaitingRequests(rules, store, ticker, ticker),
-                    (policy, outcome) -> {},
+                    (policy, key, outcome, request) -> {},
                     ticker,
                     null);
         }

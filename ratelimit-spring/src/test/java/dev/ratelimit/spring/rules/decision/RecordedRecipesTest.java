@@ -112,7 +112,7 @@ class RecordedRecipesTest {
                 properties,
                 new WaitingRequests(
                         rules, InMemoryStore.builder().ticker(ticker).build(), ticker, ticker),
-                (policy, outcome) -> {},
+                (policy, key, outcome, request) -> {},
                 ticker,
                 null);
     }

@@ -54,7 +54,7 @@ class RefusalWriterTest {
                 rules,
                 properties,
                 new WaitingRequests(rules, store, ticker, ticker),
-                (policy, outcome) -> {},
+                (policy, key, outcome, request) -> {},
                 ticker,
                 handler);
     }

@@ -116,7 +116,7 @@ class RequestFaultsTest {
                     rules, faults.in(RateLimitStore.class, store), ticker, faults.in(Scheduler.class, time));
             OutcomeCounter outcomes = faults.in(OutcomeCounter.class, new OutcomeCounter() {
                 @Override
-                public void count(String policy, Outcome outcome) {}
+                public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {}
 
                 @Override
                 public Runnable held(Charge charge) {
@@ -139,13 +139,8 @@ class RequestFaultsTest {
                 }
 
                 @Override
-                public void count(String policy, Outcome outcome) {
-                    counter.count(policy, outcome);
-                }
-
-                @Override
-                public void refused(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
-                    counter.refused(policy, key, outcome, request);
+                public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
+                    counter.count(policy, key, outcome, request);
                 }
 
                 @Override

@@ -17,6 +17,7 @@ import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import dev.ratelimit.spring.rules.request.RecordedResponse;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.test.FakeTicker;
 import java.io.IOException;
 import java.time.Duration;
@@ -26,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -83,7 +85,7 @@ class RouteLimitsTest {
                 new WaitingRequests(rules, store, ticker, ticker),
                 new OutcomeCounter() {
                     @Override
-                    public void count(String policy, Outcome outcome) {
+                    public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
                         outcomes.add(policy + " " + outcome);
                     }
 

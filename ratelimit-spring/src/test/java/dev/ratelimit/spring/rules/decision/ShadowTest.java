@@ -12,12 +12,14 @@ import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import dev.ratelimit.spring.rules.request.RecordedResponse;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.beans.factory.support.DefaultListableBeanFactory;
@@ -66,13 +68,11 @@ class ShadowTest {
         rules.enforce(RecordedRequest.leadingTo(Endpoint.UNMAPPED));
         OutcomeCounter counter = new OutcomeCounter() {
             @Override
-            public void count(String policy, Outcome outcome) {
+            public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
                 outcomes.add(policy + " " + outcome.tag());
-            }
-
-            @Override
-            public void refused(String policy, String key) {
-                refusedKeys.add(policy + " " + key);
+                if (outcome.isRefusal()) {
+                    refusedKeys.add(policy + " " + key);
+                }
             }
         };
         return new RequestLimiter(

@@ -9,6 +9,7 @@ import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -19,6 +20,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -59,7 +61,7 @@ class WaitingRequestsTest {
 
         private final OutcomeCounter counter = new OutcomeCounter() {
             @Override
-            public void count(String policy, Outcome outcome) {
+            public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
                 // not the subject here
             }
 

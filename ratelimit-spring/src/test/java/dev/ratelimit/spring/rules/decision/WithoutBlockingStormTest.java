@@ -95,7 +95,7 @@ class WithoutBlockingStormTest {
             rules.enforce(RecordedRequest.leadingTo(Endpoint.UNMAPPED));
             waiting = new WaitingRequests(rules, store, ticker, store);
             RequestLimiter limiter = new RequestLimiter(
-                            rules, PROPERTIES, waiting, (policy, outcome) -> {}, ticker, null)
+                            rules, PROPERTIES, waiting, (policy, key, outcome, request) -> {}, ticker, null)
                     .withoutBlocking();
             early = limiter.beforeSecurity();
             late = limiter.afterSecurity();

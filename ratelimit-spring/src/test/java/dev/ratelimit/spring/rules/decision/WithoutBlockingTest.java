@@ -17,6 +17,7 @@ import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
 import dev.ratelimit.spring.rules.request.RecordedResponse;
+import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.test.FakeTicker;
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -128,7 +129,7 @@ class WithoutBlockingTest {
         }
 
         @Override
-        public void count(String policy, Outcome outcome) {
+        public void count(String policy, @Nullable String key, Outcome outcome, RequestContext request) {
             outcomes.add(policy + " " + outcome);
         }
 

@@ -127,7 +127,7 @@ class CountsOfAZipfLoadTest {
 
     /** Counts as the metrics do. */
     private final OutcomeCounter meters =
-            (policy, outcome) -> counted.merge(policy + " " + outcome.tag(), 1L, Long::sum);
+            (policy, key, outcome, request) -> counted.merge(policy + " " + outcome.tag(), 1L, Long::sum);
 
     private final Observations observations = live.operations.observations();
     private final RequestLimiter limiter =

@@ -22,13 +22,20 @@ import org.springframework.web.util.pattern.PathPatternParser;
 /** Counts since the start, by minute, and by key. */
 class TrafficTest {
 
+    private static final RequestContext NOWHERE =
+            new RequestContext(new RecordedRequest("GET", "/"), RecordedRequest.sources(Endpoint.NOWHERE, false));
+
     private final FakeTicker ticker = new FakeTicker();
     private final Traffic traffic = new Traffic(ticker, ticker);
 
     private void count(int times, Outcome outcome) {
         for (int i = 0; i < times; i++) {
-            traffic.count("p", outcome);
+            traffic.count("p", null, outcome, NOWHERE);
         }
+    }
+
+    private void refuse(String key) {
+        traffic.count("p", key, Outcome.REFUSED, NOWHERE);
     }
 
     private long[] refusedByMinute() {
@@ -71,7 +78,7 @@ class TrafficTest {
     void minutes_areThoseOfTheClock_alsoIfItIsSetBackALittle() {
         FakeTicker clock = new FakeTicker(Instant.parse("2027-01-01T12:00:37Z"));
         Traffic traffic = new Traffic(clock, clock);
-        traffic.count("p", Outcome.REFUSED);
+        traffic.count("p", null, Outcome.REFUSED, NOWHERE);
 
         clock.advance(Duration.ofSeconds(23));
         assertThat(traffic.history("p").get("refused")).endsWith(0, 1, 0);
@@ -93,13 +100,13 @@ class TrafficTest {
     @Test
     void mostRefused_isOfTheCurrentAndThePreviousHour() {
         for (int i = 0; i < 30; i++) {
-            traffic.refused("p", "alice");
-            traffic.refused("p", "new" + i);
+            refuse("alice");
+            refuse("new" + i);
         }
         ticker.advance(Duration.ofMinutes(59));
-        traffic.refused("p", "alice");
+        refuse("alice");
         ticker.advance(Duration.ofMinutes(2));
-        traffic.refused("p", "alice");
+        refuse("alice");
 
         assertThat(traffic.mostRefused("p").get(0)).isEqualTo(new FrequentKeys.Frequent("alice", 32, 0));
         ticker.advance(Duration.ofHours(1));
@@ -111,7 +118,7 @@ class TrafficTest {
     @Test
     void mostRefused_hasEveryKeyWithMoreThanFivePercent_ofAFlood() {
         for (int i = 0; i < 100_000; i++) {
-            traffic.refused("p", i % 15 == 0 ? "often" : "new" + i);
+            refuse(i % 15 == 0 ? "often" : "new" + i);
         }
 
         assertThat(traffic.mostRefused("p"))
@@ -123,14 +130,14 @@ class TrafficTest {
     @Test
     void mostRefused_ofTwoHours_isWithinItsBounds_evenIfAKeyWasDroppedInOne() {
         for (int i = 0; i < 1_000; i++) {
-            traffic.refused("p", "dropped");
+            refuse("dropped");
         }
         for (int i = 0; i < 200_000; i++) {
-            traffic.refused("p", "new" + i);
+            refuse("new" + i);
         }
         ticker.advance(Duration.ofHours(1));
         for (int i = 0; i < 10; i++) {
-            traffic.refused("p", "dropped");
+            refuse("dropped");
         }
 
         FrequentKeys.Frequent dropped = traffic.mostRefused("p").stream()
@@ -151,10 +158,10 @@ class TrafficTest {
 
     @Test
     void endpoints_areThoseOfRefusals_alsoWithoutAKey_inTwoHours() {
-        traffic.refused("p", "alice", Outcome.REFUSED, at("/orders"));
-        traffic.refused("p", null, Outcome.REFUSED, at("/orders"));
-        traffic.refused("p", "bob", Outcome.DELAYED, at("/users"));
-        traffic.refused("s", "bob", Outcome.SHADOW_REFUSED, at("/users"));
+        traffic.count("p", "alice", Outcome.REFUSED, at("/orders"));
+        traffic.count("p", null, Outcome.REFUSED, at("/orders"));
+        traffic.count("p", "bob", Outcome.DELAYED, at("/users"));
+        traffic.count("s", "bob", Outcome.SHADOW_REFUSED, at("/users"));
 
         assertThat(traffic.mostRefusedEndpoints("p"))
                 .containsExactly(
@@ -186,7 +193,7 @@ class TrafficTest {
                         },
                         () -> new KeyEncoder(false, 32, 64)));
 
-        traffic.refused("p", "alice", Outcome.REFUSED, gone);
+        traffic.count("p", "alice", Outcome.REFUSED, gone);
 
         assertThat(traffic.mostRefusedEndpoints("p")).isEmpty();
         assertThat(traffic.mostRefused("p")).hasSize(1);
