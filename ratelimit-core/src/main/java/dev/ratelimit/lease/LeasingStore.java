@@ -33,7 +33,8 @@ import org.jspecify.annotations.Nullable;
  * with a penalty, which must reach all instances at once.
  *
  * <p>A peek does not count leased permits as remaining. A reset does not refund leases, whose charges it erases: if it fails,
- * they come back with time. Thread-safe.
+ * they come back with time. What is unspent when the other store fails is refunded when it answers again, although a bucket has
+ * refilled meanwhile: so much more may be admitted, once. Thread-safe.
  */
 public final class LeasingStore extends ForwardingStore {
 

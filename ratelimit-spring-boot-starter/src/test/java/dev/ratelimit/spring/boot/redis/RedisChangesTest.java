@@ -296,6 +296,24 @@ class RedisChangesTest {
     }
 
     @Test
+    void redisThatRefusesToWrite_isReadAllTheSame() {
+        RunningApp first = start("ratelimit.policies.k.limit=1000/day", "ratelimit.policies.k.key=header:X-Id");
+        first.bean(RateLimitPolicies.class).override("k", "mallory", KeyOverride.blocked());
+        String bytes = server.ask(redis -> redis.configGet("maxmemory").get("maxmemory"));
+        try {
+            server.ask(redis -> redis.configSet("maxmemory", "1"));
+            assertThatThrownBy(() -> first.bean(RateLimitPolicies.class).override("k", "bob", KeyOverride.blocked()))
+                    .isInstanceOf(IllegalStateException.class);
+
+            RunningApp second = start("ratelimit.policies.k.limit=1000/day", "ratelimit.policies.k.key=header:X-Id");
+
+            assertThat(second.bean(RateLimitPolicies.class).overrides("k")).hasSize(1);
+        } finally {
+            server.ask(redis -> redis.configSet("maxmemory", bytes));
+        }
+    }
+
+    @Test
     void redisThatLostItsData_getsTheChangesBack() {
         RunningApp first = start();
         first.bean(RateLimitPolicies.class).change("p", RateLimitChange.toLimit("100/day"));

@@ -140,6 +140,33 @@ class RedisHistoryTest {
     }
 
     @Test
+    void change_thatRedisGets_afterItsCallerWasToldOfAFailure_isVoid() {
+        Instance first = new Instance();
+        Instance second = new Instance();
+        server.losesReply = true;
+        server.atNextScript = () -> ticker.advance(Duration.ofSeconds(4));
+        assertThatThrownBy(() -> first.operations.override("p", "alice", KeyOverride.blocked()))
+                .isInstanceOf(IllegalStateException.class);
+
+        first.shared.read();
+        second.shared.read();
+
+        assertThat(first.operations.overrides("p")).isEmpty();
+        assertThat(second.entries()).isEmpty();
+    }
+
+    @Test
+    void change_afterTheClockOfRedisWasSet_isMade() {
+        Instance first = new Instance();
+        server.atNextScript = () -> ticker.advance(Duration.ofHours(3));
+
+        first.operations.override("p", "alice", KeyOverride.blocked());
+
+        assertThat(first.operations.overrides("p")).hasSize(1);
+        assertThat(new Instance().entries()).hasSize(1);
+    }
+
+    @Test
     void overridesOfOneKey_byTwoInstances_eachTellWhatTheyHaveReplaced() {
         Instance first = new Instance();
         Instance second = new Instance();

@@ -67,6 +67,9 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
     /** By how much the clock of an instance may be ahead of that of Redis when something ends. */
     private static final long MAX_EARLY_MICROS = 1_000_000;
 
+    /** For how long a change may be on its way; whoever asked for it gives up before. */
+    private static final long MAX_WAY_MICROS = 3_000_000;
+
     /** Where the answer of an operation begins in a reply, after a foreign key, the state and the time. */
     private static final int ANSWER = 3;
 
@@ -261,15 +264,14 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         if (stopped) {
             throw new IllegalStateException("the application is stopping");
         }
-        List<String> reply = ask(
-                "PUT",
-                List.of(
-                        hashOf(change.name().kind()),
-                        change.name().text(),
-                        known,
-                        change.text(),
-                        Long.toString(change.lastingMicros()),
-                        change.entry()));
+        List<String> reply = put(change, known);
+        if (reply.size() == ANSWER + 1) {
+            // the clock of Redis was set since the last read; now it is known
+            reply = put(change, known);
+        }
+        if (reply.size() == ANSWER + 1) {
+            throw new IllegalStateException("the change took too long on its way to Redis; nothing is changed");
+        }
         if (reply.size() <= ANSWER) {
             read("");
             return null;
@@ -280,6 +282,19 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
             state = reply.get(ANSWER + 1);
         }
         return new ChangeStore.Accepted(at, timeOf(reply));
+    }
+
+    private List<String> put(ChangeStore.Change change, String known) {
+        return ask(
+                "PUT",
+                List.of(
+                        hashOf(change.name().kind()),
+                        change.name().text(),
+                        known,
+                        change.text(),
+                        Long.toString(change.lastingMicros()),
+                        change.entry(),
+                        Long.toString(changes().nowMicros() + MAX_WAY_MICROS)));
     }
 
     /** Asks Redis, one question at a time. */
@@ -308,8 +323,8 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
             }
             failing = true;
             throw new IllegalStateException(
-                    "changes are shared by Redis, which does not answer; nothing is changed here, unless Redis has received"
-                            + " the change. Look at the policy before you try again",
+                    "changes are shared by Redis, which does not answer; nothing is changed here, unless Redis receives the"
+                            + " change within three seconds. Look at the policy before you try again",
                     e);
         }
         if (failing) {

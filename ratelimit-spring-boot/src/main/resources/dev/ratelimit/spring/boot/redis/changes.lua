@@ -4,9 +4,10 @@
 -- that was last heard.
 -- ARGV: an operation; the instance, empty if it has left; the milliseconds for which it counts as running; and then
 --   READ: the state that it knows. Returns everything if the state is another one.
---   PUT: 1 or 2 for a hash; a name; its text, which the instance knows; the next one; how long it lasts, in microseconds; and an
---     entry of the history. A text is empty if there is none. The bytes 1 and 2 are replaced by the moment and by the end.
---     Returns the moment and the next state if the name has this text; otherwise nothing.
+--   PUT: 1 or 2 for a hash; a name; its text, which the instance knows; the next one; how long it lasts, in microseconds; an
+--     entry of the history; and until when it may be done, in microseconds. A text is empty if there is none. The bytes 1 and 2
+--     are replaced by the moment and by the end. Returns the moment and the next state if the name has this text; an empty text
+--     if it is too late; otherwise nothing.
 --   END: 1 or 2, a name, its text, the rest and the end; as often as one likes. Returns for each whether the end is still to come.
 --   REPLACE: the state that the instance has read; a version; and all contents, each with its number before it. Returns the next
 --     state if the state is that one; otherwise nothing.
@@ -60,7 +61,7 @@ local function running()
       me = true
     elseif fields[i] ~= 'version' then
       if (tonumber(fields[i + 1]) or 0) < now - tonumber(ARGV[3]) * 1000 then
-        redis.call('HDEL', KEYS[4], fields[i])
+        redis.pcall('HDEL', KEYS[4], fields[i])
       else
         others = true
       end
@@ -72,7 +73,8 @@ end
 if ARGV[1] == 'READ' then
   running()
   if ARGV[2] ~= '' then
-    redis.call('HSET', KEYS[4], ARGV[2], whole(now))
+    -- a server that refuses to write, because its memory is full for example, can be read
+    redis.pcall('HSET', KEYS[4], ARGV[2], whole(now))
   end
   if before ~= ARGV[4] then
     for i = 1, 3 do
@@ -84,7 +86,10 @@ if ARGV[1] == 'READ' then
     end
   end
 elseif ARGV[1] == 'PUT' then
-  if text(ARGV[4], ARGV[5]) == ARGV[6] then
+  if now > tonumber(ARGV[10]) then
+    -- whoever asked has been told that nothing is changed: this server, or what is between, has hung
+    table.insert(reply, '')
+  elseif text(ARGV[4], ARGV[5]) == ARGV[6] then
     local at = math.max(now, version + 1)
     local function accepted(asked)
       return (string.gsub(string.gsub(asked, '\1', whole(at)), '\2', whole(now + tonumber(ARGV[8]))))
@@ -129,6 +134,6 @@ elseif ARGV[1] == 'LEAVE' then
   end
 end
 for _, key in ipairs(KEYS) do
-  redis.call('PEXPIRE', key, ARGV[3])
+  redis.pcall('PEXPIRE', key, ARGV[3])
 end
 return reply
