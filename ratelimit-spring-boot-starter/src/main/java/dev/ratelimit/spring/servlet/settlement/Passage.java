@@ -201,7 +201,7 @@ public final class Passage implements AsyncListener, WatchedResponse.Watcher {
             later = request.isAsyncStarted() && listensTo(now) && listen(request, now);
         } finally {
             try {
-                if (!later && !now.isWaiting()) {
+                if (!later && now.holds() && !now.isWaiting()) {
                     now.release();
                 }
             } finally {
