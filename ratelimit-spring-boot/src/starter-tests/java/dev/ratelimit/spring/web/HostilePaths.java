@@ -96,6 +96,12 @@ final class HostilePaths {
             return note("document " + name);
         }
 
+        @GetMapping("/two/{a}-{b}")
+        @RateLimited(value = "2/hour", key = "path:a")
+        String two(@PathVariable String a, @PathVariable String b) {
+            return note("two " + a);
+        }
+
         @GetMapping("/number/{n:[0-9]+}")
         @RateLimited(value = "2/hour", key = "ip")
         String number(@PathVariable String n) {
@@ -180,6 +186,7 @@ final class HostilePaths {
         PATHS.put("tree", "/tree/high");
         PATHS.put("free low", "/tree/low");
         PATHS.put("document x", "/docs/x.pdf");
+        PATHS.put("two 1", "/two/1-2");
         PATHS.put("number", "/number/7");
         PATHS.put("twin", "/twins?v=2");
         PATHS.put("paid", "/paid/item");

@@ -23,10 +23,26 @@ public final class RouteIndex<T> {
     /**
      * A pattern and its target.
      *
-     * @param pattern matches the same paths as the one that was added
+     * @param pattern as it was added
+     * @param linear matches the same paths in a step per character, except those with an additional separator at the end
      * @param alone the result if no other pattern matches, which is almost always so
      */
-    private record Route<T>(PathPattern pattern, T target, List<T> alone) {}
+    private record Route<T>(PathPattern pattern, PathPattern linear, T target, List<T> alone) {
+
+        @SuppressWarnings("ReferenceEquality") // most patterns are linear themselves
+        boolean matches(PathContainer path) {
+            return linear.matches(path) || (linear != pattern && matchesLastSeparator(path));
+        }
+
+        /** Only the pattern itself knows; it is not asked about paths that it would take long to reject. */
+        private boolean matchesLastSeparator(PathContainer path) {
+            int last = path.elements().size() - 1;
+            return last > 0
+                    && !(path.elements().get(last) instanceof PathSegment)
+                    && linear.matches(path.subPath(0, last))
+                    && pattern.matches(path);
+        }
+    }
 
     private static final class Node<T> {
         private final Map<String, Node<T>> literals = new HashMap<>();
@@ -43,7 +59,7 @@ public final class RouteIndex<T> {
     /** Adds a pattern. */
     public void add(PathPattern pattern, T target) {
         empty = false;
-        Route<T> route = new Route<>(SegmentWildcards.linear(pattern), target, List.of(target));
+        Route<T> route = new Route<>(pattern, SegmentWildcards.linear(pattern), target, List.of(target));
         String text = pattern.getPatternString();
         if (!text.startsWith("/") || text.contains("\\")) {
             root.catchAll.add(route);
@@ -147,7 +163,7 @@ public final class RouteIndex<T> {
         List<T> found = before;
         for (int i = 0; i < routes.size(); i++) {
             Route<T> route = routes.get(i);
-            if (route.pattern().matches(path)) {
+            if (route.matches(path)) {
                 found = found.isEmpty() ? route.alone() : plus(found, route.target());
             }
         }

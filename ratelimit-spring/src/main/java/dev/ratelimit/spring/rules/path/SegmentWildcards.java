@@ -20,7 +20,8 @@ public final class SegmentWildcards {
     private SegmentWildcards() {}
 
     /**
-     * A pattern that matches the same paths, in a step per character of the path. Its variables are others.
+     * A pattern that matches the same paths, in a step per character of the path, but none with an additional separator at
+     * the end, even if this one does. Its variables are others.
      *
      * @param pattern of any parser with the usual separator
      */
