@@ -77,9 +77,14 @@ public final class Traffic implements OutcomeCounter, AutoCloseable {
             // first: whatever fails ends this minute, and not all of them
             long millis = millis();
             alarm = scheduler.schedule(this::endMinute, nanosLeft(millis));
-            minute++;
-            clockMinute = minuteOf(millis);
-            policies.values().forEach(policy -> policy.note(minute));
+            long now = minuteOf(millis);
+            // several after the clock was set forward, or the process stood still; more than two hours change nothing
+            long ended = Math.max(1, Math.min(now - clockMinute, 2 * MINUTES));
+            clockMinute = now;
+            for (long i = 0; i < ended; i++) {
+                minute++;
+                policies.values().forEach(policy -> policy.note(minute));
+            }
         }
     }
 

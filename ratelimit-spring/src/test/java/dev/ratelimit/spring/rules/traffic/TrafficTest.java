@@ -98,6 +98,25 @@ class TrafficTest {
     }
 
     @Test
+    void minutes_areThoseOfTheClock_alsoAfterTheProcessStoodStill() {
+        FakeTicker clock = new FakeTicker(Instant.parse("2027-01-01T12:00:37Z"));
+        Traffic traffic = new Traffic(clock, clock);
+        traffic.count("p", Outcome.REFUSED);
+        traffic.refused("p", "alice");
+
+        clock.setWallClock(Duration.ofMinutes(3));
+        clock.advance(Duration.ofSeconds(23));
+        assertThat(traffic.times()).containsEntry("minute", "2027-01-01T12:04:00Z");
+        assertThat(traffic.history("p").get("refused")).endsWith(0, 1, 0, 0, 0, 0);
+        assertThat(traffic.mostRefused("p")).hasSize(1);
+
+        clock.setWallClock(Duration.ofDays(1));
+        clock.advance(Duration.ofSeconds(60));
+        assertThat(traffic.history("p").get("refused")).containsOnly(0);
+        assertThat(traffic.mostRefused("p")).isEmpty();
+    }
+
+    @Test
     void mostRefused_isOfTheCurrentAndThePreviousHour() {
         for (int i = 0; i < 30; i++) {
             refuse("alice");
