@@ -1,6 +1,7 @@
 package dev.ratelimit.spring;
 
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noFields;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -9,6 +10,10 @@ import com.tngtech.archunit.core.importer.ImportOption.DoNotIncludeTests;
 import com.tngtech.archunit.junit.AnalyzeClasses;
 import com.tngtech.archunit.junit.ArchTest;
 import com.tngtech.archunit.lang.ArchRule;
+import dev.ratelimit.Policy;
+import dev.ratelimit.spring.rules.key.KeyPart;
+import dev.ratelimit.spring.rules.rule.LimitOverride;
+import dev.ratelimit.spring.rules.rule.Rule;
 import java.util.List;
 
 /**
@@ -82,6 +87,21 @@ class ArchitectureTest {
                     .check(classes);
         }
     }
+
+    /** A request that is recorded outlives the rules that it has met, with all their overrides, when they are changed. */
+    @ArchTest
+    static final ArchRule recording_keepsNoRules = noFields()
+            .that()
+            .areDeclaredInClassesThat()
+            .resideInAPackage(RULES + "recording")
+            .should()
+            .haveRawType(Rule.class)
+            .orShould()
+            .haveRawType(LimitOverride.class)
+            .orShould()
+            .haveRawType(KeyPart.class)
+            .orShould()
+            .haveRawType(Policy.class);
 
     @ArchTest
     static final ArchRule security_isNeededForClaimsAndCallersOnly = noClasses()

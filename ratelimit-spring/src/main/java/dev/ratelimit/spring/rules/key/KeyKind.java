@@ -164,6 +164,11 @@ public enum KeyKind {
         return this == USER || this == IP || this == ENDPOINT || this == METHOD;
     }
 
+    /** Whether the value is the name of the caller. */
+    public boolean isUser() {
+        return this == USER || this == PRINCIPAL;
+    }
+
     /** Whether it is about what is requested, and not about the caller. */
     public boolean isOfTarget() {
         return this == ENDPOINT || this == ROUTE || this == METHOD;

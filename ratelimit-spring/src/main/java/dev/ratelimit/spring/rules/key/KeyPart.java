@@ -143,7 +143,7 @@ public final class KeyPart {
 
     /** Whether the value is the name of the caller. */
     public boolean isUser() {
-        return kind == KeyKind.USER || kind == KeyKind.PRINCIPAL;
+        return kind.isUser();
     }
 
     /** Whether the value may be unknown before Spring Security has run. */

@@ -1,29 +1,38 @@
 package dev.ratelimit.spring.rules.recording;
 
 import dev.ratelimit.Charge;
+import dev.ratelimit.Policy;
 import dev.ratelimit.spring.rules.decision.AppliedRules;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
 import dev.ratelimit.spring.rules.decision.StageCharges;
+import dev.ratelimit.spring.rules.key.KeyKind;
+import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
+import dev.ratelimit.spring.rules.text.PropertyName;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request asked one policy for, whether it was charged or refused.
+ * What a request asked one policy for, whether it was charged or refused. Nothing here belongs to a rule: one that has been
+ * changed since would stay in memory, with all its overrides.
  *
- * @param rule of the policy
+ * @param kinds of the parts of the policy's keys
  * @param key whose budget it is; {@code null} if the request lacks a part of it
  * @param permits that it costs
- * @param override the limits of the key, if they are not those of the policy; {@code null} if they are
+ * @param plan whose limits the key has; {@code null} if they are those of the policy, or its own
+ * @param override the limits of the key alone; {@code null} if there are none
  */
 record RecordedCharge(
-        Rule rule,
+        String policy,
+        List<KeyKind> kinds,
         @Nullable String key,
         long permits,
-        @Nullable LimitOverride override) {
+        @Nullable String plan,
+        @Nullable String override) {
 
     /** What a request asked all policies for that it has met, except those that it is exempt from. */
     static List<RecordedCharge> of(ChargedRequest request) {
@@ -43,11 +52,32 @@ record RecordedCharge(
 
     private static RecordedCharge of(AppliedRules.Charged one) {
         Charge charge = one.charge();
-        return new RecordedCharge(
+        boolean own = one.isOfOwnLimits();
+        String plan = own ? null : planOf(one.rule(), charge.policy());
+        return of(
                 one.rule(),
                 charge.key(),
                 charge.permits(),
-                one.isOfOwnLimits() ? null : new LimitOverride.Limited(charge.policy()));
+                plan,
+                own || plan != null
+                        ? null
+                        : RecordingText.limits(charge.policy().limits()));
+    }
+
+    @SuppressWarnings("ReferenceEquality") // another plan may have the same limits
+    private static @Nullable String planOf(Rule rule, Policy policy) {
+        for (Map.Entry<String, LimitOverride> plan : rule.overrides().plans().entrySet()) {
+            if (plan.getValue() instanceof LimitOverride.Limited limited && limited.policy() == policy) {
+                return plan.getKey();
+            }
+        }
+        return null;
+    }
+
+    private static RecordedCharge of(
+            Rule rule, @Nullable String key, long permits, @Nullable String plan, @Nullable String override) {
+        List<KeyKind> kinds = rule.key().parts().stream().map(KeyPart::kind).toList();
+        return new RecordedCharge(rule.policy().name(), kinds, key, permits, plan, override);
     }
 
     /** Refused in shadow mode, without a limit, without a key that it needs, or blocked. */
@@ -56,8 +86,9 @@ record RecordedCharge(
             return of(one.refused());
         }
         if (one.outcome() == Outcome.UNLIMITED) {
-            return new RecordedCharge(one.rule(), "", 1, LimitOverride.Fixed.UNLIMITED);
+            return of(one.rule(), "", 1, null, PropertyName.of(LimitOverride.Fixed.UNLIMITED));
         }
-        return new RecordedCharge(one.rule(), one.key(), 1, one.key() == null ? null : LimitOverride.Fixed.BLOCKED);
+        String blocked = one.key() == null ? null : PropertyName.of(LimitOverride.Fixed.BLOCKED);
+        return of(one.rule(), one.key(), 1, null, blocked);
     }
 }

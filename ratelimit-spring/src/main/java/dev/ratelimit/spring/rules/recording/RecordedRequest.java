@@ -1,7 +1,6 @@
 package dev.ratelimit.spring.rules.recording;
 
 import dev.ratelimit.spring.rules.key.KeyKind;
-import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.recording.RequestRecording.Arrival;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.rule.PlainKey;
@@ -45,7 +44,7 @@ record RecordedRequest(
     String user() {
         for (RecordedCharge charge : charges) {
             String key = charge.key();
-            if (key == null || charge.rule().key().parts().stream().noneMatch(KeyPart::isUser)) {
+            if (key == null || charge.kinds().stream().noneMatch(KeyKind::isUser)) {
                 continue;
             }
             PlainKey plain = PlainKey.ofCharged(key);

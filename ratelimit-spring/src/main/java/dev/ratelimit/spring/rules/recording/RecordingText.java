@@ -4,8 +4,8 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.history.ConfiguredValue;
+import dev.ratelimit.spring.rules.key.KeyKind;
 import dev.ratelimit.spring.rules.key.KeyPart;
-import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
@@ -46,10 +46,10 @@ final class RecordingText {
         Map<String, Set<String>> overrides = new TreeMap<>();
         for (RecordedRequest request : requests) {
             for (RecordedCharge charge : request.charges()) {
-                String override = overrideOf(charge);
+                String override = charge.override();
                 if (override != null) {
                     overrides
-                            .computeIfAbsent(charge.rule().policy().name(), none -> new TreeSet<>())
+                            .computeIfAbsent(charge.policy(), none -> new TreeSet<>())
                             .add(override);
                 }
             }
@@ -129,7 +129,7 @@ final class RecordingText {
         Set<String> written = new TreeSet<>();
         for (RecordedCharge charge : request.charges()) {
             // a call may charge several budgets of one policy
-            if (written.add(charge.rule().policy().name())) {
+            if (written.add(charge.policy())) {
                 json.append(written.size() == 1 ? "" : ",");
                 charge(charge);
             }
@@ -138,32 +138,32 @@ final class RecordingText {
     }
 
     private void charge(RecordedCharge charge) {
-        quote(charge.rule().policy().name());
+        quote(charge.policy());
         json.append(":{\"permits\":").append(charge.permits());
         String key = charge.key();
         if (key != null) {
-            property("key", shown(charge.rule(), key), ",");
+            property("key", shown(charge.kinds(), key), ",");
         }
-        String plan = planOf(charge);
-        String override = plan == null ? overrideOf(charge) : null;
+        String plan = charge.plan();
         if (plan != null) {
             property("plan", plan, ",");
-        } else if (override != null) {
+        }
+        String override = charge.override();
+        if (override != null) {
             property("override", override, ",");
         }
         json.append('}');
     }
 
     /** Values that say what is requested as they are, and all others as hashes. */
-    private String shown(Rule rule, String key) {
-        List<KeyPart> parts = rule.key().parts();
-        List<String> values = parts.isEmpty() ? List.of() : PlainKey.valuesOf(rule, key);
-        if (values == null || values.size() != parts.size()) {
+    private String shown(List<KeyKind> kinds, String key) {
+        List<String> values = kinds.isEmpty() ? List.of() : PlainKey.valuesOf(kinds, key);
+        if (values == null || values.size() != kinds.size()) {
             return hashed(key);
         }
         List<String> shown = new ArrayList<>();
         for (int i = 0; i < values.size(); i++) {
-            shown.add(parts.get(i).kind().isOfTarget() ? values.get(i) : hashed(values.get(i)));
+            shown.add(kinds.get(i).isOfTarget() ? values.get(i) : hashed(values.get(i)));
         }
         return String.join(" ", shown);
     }
@@ -182,31 +182,11 @@ final class RecordingText {
         return pattern == null ? "/" + request.endpoint().id() : pattern.getPatternString();
     }
 
-    @SuppressWarnings("ReferenceEquality") // another plan may have the same limits
-    private static @Nullable String planOf(RecordedCharge charge) {
-        if (charge.override() instanceof LimitOverride.Limited own) {
-            for (Map.Entry<String, LimitOverride> plan :
-                    charge.rule().overrides().plans().entrySet()) {
-                if (plan.getValue() instanceof LimitOverride.Limited limited && limited.policy() == own.policy()) {
-                    return plan.getKey();
-                }
-            }
-        }
-        return null;
-    }
-
-    /** The limits of the key, such as {@code 100/minute burst 200} or {@code unlimited}; {@code null} without an override. */
-    private static @Nullable String overrideOf(RecordedCharge charge) {
-        LimitOverride override = charge.override();
-        if (override == null || planOf(charge) != null) {
-            return null;
-        }
-        if (override instanceof LimitOverride.Limited limited) {
-            Long burst = burst(limited.policy().limits());
-            String rates = ConfiguredValue.rates(limited.policy().limits());
-            return burst == null ? rates : rates + " burst " + burst;
-        }
-        return PropertyName.of((LimitOverride.Fixed) override);
+    /** Such as {@code 100/minute burst 200}. */
+    static String limits(List<Limit> limits) {
+        Long burst = burst(limits);
+        String rates = ConfiguredValue.rates(limits);
+        return burst == null ? rates : rates + " burst " + burst;
     }
 
     private void property(String name, String value, String separator) {

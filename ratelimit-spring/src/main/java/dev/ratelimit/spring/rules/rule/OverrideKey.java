@@ -60,7 +60,7 @@ public record OverrideKey(
             return of(key, sources.keys().get(), PlainKey.withoutPrefix(value));
         }
         String encoded = PlainKey.part(subject, sources, value);
-        String shown = PlainKey.valueOf(subject, encoded);
+        String shown = PlainKey.valueOf(subject.kind(), encoded);
         if (encoded.charAt(0) == KeyEncoder.ADDRESS) {
             check(subject.kind() == KeyKind.USER || key.missing() == MissingKey.IP, key, value);
             if (value.indexOf('/') >= 0 && !value.equals(shown)) {

@@ -141,10 +141,14 @@ public record PlainKey(
 
     /** How a value of this part that a client has sent is written as a plain one, whatever it looks like. */
     public static String literal(KeyPart part, String value) {
+        return literal(part.kind(), value);
+    }
+
+    private static String literal(KeyKind kind, String value) {
         boolean ambiguous = value.startsWith(ADDRESS)
                 || value.equals(SHARED)
                 || value.startsWith(LITERAL)
-                || (part.isUser() && AddressRange.isAddress(value));
+                || (kind.isUser() && AddressRange.isAddress(value));
         return ambiguous ? LITERAL + value : value;
     }
 
@@ -182,30 +186,34 @@ public record PlainKey(
 
     /** The plain values of a key that a request was charged to; {@code null} if it is too long to be kept as such. */
     public static @Nullable List<String> valuesOf(Rule rule, String key) {
-        List<KeyPart> parts = rule.key().parts();
+        return valuesOf(rule.key().parts().stream().map(KeyPart::kind).toList(), key);
+    }
+
+    /** The plain values of a key with parts of these kinds, likewise. */
+    public static @Nullable List<String> valuesOf(List<KeyKind> kinds, String key) {
         List<String> encoded = partsOf(key);
-        if (encoded == null || encoded.size() > parts.size()) {
+        if (encoded == null || encoded.size() > kinds.size()) {
             return null;
         }
         List<String> values = new ArrayList<>();
         for (String part : encoded) {
-            values.add(valueOf(parts.get(values.size()), part));
+            values.add(valueOf(kinds.get(values.size()), part));
         }
         return values;
     }
 
     /** The plain value of one encoded part; {@code null} if it is too long to be kept as such. */
-    static @Nullable String valueOf(KeyPart part, String encoded) {
+    static @Nullable String valueOf(KeyKind kind, String encoded) {
         return encoded.charAt(0) == KeyEncoder.HASHED
                 ? null
-                : value(encoded.charAt(0), part, encoded.substring(encoded.indexOf(':') + 1));
+                : value(encoded.charAt(0), kind, encoded.substring(encoded.indexOf(':') + 1));
     }
 
-    private static String value(char kind, KeyPart part, String text) {
-        return switch (kind) {
-            case KeyEncoder.ADDRESS -> part.kind() == KeyKind.IP ? text : ADDRESS + text;
+    private static String value(char letter, KeyKind kind, String text) {
+        return switch (letter) {
+            case KeyEncoder.ADDRESS -> kind == KeyKind.IP ? text : ADDRESS + text;
             case KeyEncoder.SHARED -> SHARED;
-            default -> literal(part, text);
+            default -> literal(kind, text);
         };
     }
 }
