@@ -33,6 +33,9 @@ interface Connection {
     /** The server's reply to {@code INFO memory}. */
     CompletableFuture<String> memory();
 
+    /** Runs this when the connection is lost or closed, unless it already is: on a thread of the client, so it must not block. */
+    void whenClosed(Runnable action);
+
     /** Closes the connection, unless it is closed. */
     CompletionStage<Void> close();
 }

@@ -2,6 +2,7 @@ package dev.ratelimit.redis;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import io.lettuce.core.RedisChannelHandler;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.codec.RedisCodec;
@@ -45,6 +46,16 @@ final class LettuceConnection implements Connection {
     @Override
     public boolean isOpen() {
         return !lost && connection.isOpen();
+    }
+
+    @Override
+    public void whenClosed(Runnable action) {
+        connection.addListener(new RedisConnectionStateListener() {
+            @Override
+            public void onRedisDisconnected(RedisChannelHandler<?, ?> closed) {
+                action.run();
+            }
+        });
     }
 
     @Override

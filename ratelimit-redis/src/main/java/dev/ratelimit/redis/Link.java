@@ -12,14 +12,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The one connection to a server that all decisions share: opened when it is first needed, and replaced when it is lost
- * or in doubt. The client itself does not reconnect, so nothing is queued meanwhile or sent twice. Thread-safe; no method
- * blocks.
+ * or in doubt. A lost one is replaced once; if that fails, the next request tries again. The client itself does not
+ * reconnect, so nothing is queued meanwhile or sent twice. Thread-safe; no method blocks.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the result of closing a connection does not matter
 final class Link {
 
     /** How long a replaced connection may still deliver replies. */
     private static final long CLOSE_DELAY_NANOS = 1_000_000_000;
+
+    /** How long a lost connection is left alone, so that a server that closes each one is not asked without a break. */
+    private static final long REOPEN_DELAY_NANOS = 1_000_000_000;
 
     /** The maximum number of attempts at once: the client may take longer for one than anybody waits. */
     private static final int MAX_ATTEMPTS = 3;
@@ -222,9 +225,35 @@ final class Link {
         }
         if (live != null) {
             opened.accept(live);
+            live.whenClosed(() -> lost(live));
         }
         if (retry) {
             replace();
         }
+    }
+
+    /** A server that closes an idle connection must not let the next request wait for another one. */
+    private void lost(Connection connection) {
+        lock.lock();
+        try {
+            if (!closed && isCurrent(connection)) {
+                scheduler.schedule(() -> reopen(connection), REOPEN_DELAY_NANOS);
+            }
+        } catch (RuntimeException | Error e) {
+            // the next request opens one
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void reopen(Connection lost) {
+        if (isCurrent(lost)) {
+            replace();
+        }
+    }
+
+    private boolean isCurrent(Connection connection) {
+        CompletableFuture<Connection> latest = current;
+        return latest != null && latest.isDone() && !latest.isCompletedExceptionally() && latest.join() == connection;
     }
 }

@@ -146,6 +146,9 @@ class CombinerTest {
         }
 
         @Override
+        public void whenClosed(Runnable action) {}
+
+        @Override
         public CompletableFuture<String> clusterNodes() {
             return CompletableFuture.completedFuture("");
         }

@@ -220,6 +220,7 @@ final class FakeRedis extends OneServer implements Scheduler {
 
         private final List<CompletableFuture<long[]>> underWay = new ArrayList<>();
         private boolean open = true;
+        private Runnable whenClosed = () -> {};
 
         @Override
         public String server() {
@@ -229,6 +230,11 @@ final class FakeRedis extends OneServer implements Scheduler {
         @Override
         public boolean isOpen() {
             return open;
+        }
+
+        @Override
+        public void whenClosed(Runnable action) {
+            whenClosed = action;
         }
 
         @Override
@@ -269,6 +275,7 @@ final class FakeRedis extends OneServer implements Scheduler {
                 open = false;
                 wires.remove(this);
                 underWay.forEach(reply -> reply.completeExceptionally(new RedisException("Connection closed")));
+                whenClosed.run();
             }
             return CompletableFuture.completedFuture(null);
         }

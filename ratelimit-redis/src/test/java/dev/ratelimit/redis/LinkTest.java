@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.RedisException;
+import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -17,7 +20,21 @@ import org.junit.jupiter.api.Test;
 /** When a connection is replaced. */
 class LinkTest {
 
-    private record Live(String name) implements Connection {
+    private static final class Live implements Connection {
+
+        private final String name;
+        private final List<Runnable> whenClosed = new ArrayList<>();
+        private boolean open = true;
+
+        Live(String name) {
+            this.name = name;
+        }
+
+        /** As by a server that closes what is idle. */
+        void lose() {
+            open = false;
+            whenClosed.forEach(Runnable::run);
+        }
 
         @Override
         public String server() {
@@ -26,7 +43,12 @@ class LinkTest {
 
         @Override
         public boolean isOpen() {
-            return true;
+            return open;
+        }
+
+        @Override
+        public void whenClosed(Runnable action) {
+            whenClosed.add(action);
         }
 
         @Override
@@ -70,13 +92,18 @@ class LinkTest {
     /** Attempts that a test runs. */
     private final Queue<Runnable> attempts = new ArrayDeque<>();
 
-    private final Link link = new Link(server, Topology.ANY, live -> {}, new FakeTicker(), attempts::add);
+    private final FakeTicker time = new FakeTicker();
+    private final Link link = new Link(server, Topology.ANY, live -> {}, time, attempts::add);
 
     @BeforeEach
     void connect() {
         CompletableFuture<Connection> first = link.live();
         attempts.remove().run();
         assertThat(first.join().server()).isEqualTo("first");
+    }
+
+    private void lose() {
+        ((Live) link.live().join()).lose();
     }
 
     private String current() {
@@ -132,6 +159,53 @@ class LinkTest {
         link.replace();
         attemptSucceeds("second");
         assertThat(current()).isEqualTo("second");
+    }
+
+    @Test
+    void lost_isReopenedBeforeARequestNeedsIt() {
+        lose();
+
+        time.advance(Duration.ofMillis(999));
+        assertThat(attempts).isEmpty();
+        time.advance(Duration.ofMillis(1));
+        attemptSucceeds("second");
+
+        assertThat(current()).isEqualTo("second");
+        assertThat(attempts).isEmpty();
+    }
+
+    @Test
+    void lost_whereNobodyAnswers_isTriedOnce() {
+        lose();
+        time.advance(Duration.ofSeconds(1));
+
+        attemptFails();
+        time.advance(Duration.ofMinutes(1));
+
+        assertThat(attempts).isEmpty();
+    }
+
+    @Test
+    void lost_isReopenedByARequestThatComesFirst_andNotTwice() {
+        lose();
+        link.live();
+        attemptSucceeds("second");
+
+        time.advance(Duration.ofSeconds(1));
+
+        assertThat(attempts).isEmpty();
+        assertThat(current()).isEqualTo("second");
+    }
+
+    @Test
+    void lost_afterTheEnd_isNotReopened() {
+        Live first = (Live) link.live().join();
+        link.close();
+
+        first.lose();
+
+        assertThat(time.alarms()).isZero();
+        assertThat(attempts).isEmpty();
     }
 
     @Test

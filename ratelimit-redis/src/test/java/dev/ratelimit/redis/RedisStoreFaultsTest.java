@@ -171,6 +171,12 @@ class RedisStoreFaultsTest {
             }
 
             @Override
+            public void whenClosed(Runnable action) {
+                faults.call("Connection.whenClosed");
+                connection.whenClosed(action);
+            }
+
+            @Override
             public CompletableFuture<long[]> send(Supplier<@Nullable Call> call, boolean asking) {
                 faults.call("Connection.send");
                 CompletableFuture<long[]> reply = new CompletableFuture<>();

@@ -177,6 +177,9 @@ public final class Seam {
         }
 
         @Override
+        public void whenClosed(Runnable action) {}
+
+        @Override
         public CompletableFuture<long[]> send(Supplier<@Nullable Call> call, boolean asking) {
             CompletableFuture<long[]> reply = new CompletableFuture<>();
             wire.write(() -> {
