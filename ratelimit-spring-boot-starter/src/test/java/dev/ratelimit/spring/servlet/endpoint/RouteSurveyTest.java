@@ -396,6 +396,32 @@ class RouteSurveyTest {
         assertThat(output).contains("whom nobody knows before Spring Security: write another key");
     }
 
+    @RestController
+    static class LoginPage {
+
+        @GetMapping("/login")
+        String page() {
+            return "form";
+        }
+    }
+
+    /** The application has the page, and Spring Security answers what the form sends. */
+    @Test
+    void login_withAPageOfTheApplication_isAWarningWithTheRemedy(CapturedOutput output) {
+        WebApplicationContextRunner secured = runner.withConfiguration(OnBoot.security())
+                .withUserConfiguration(LoginPage.class)
+                .withPropertyValues("ratelimit.policies.a.key=#request.getParameter('username')");
+
+        start(secured.withPropertyValues("ratelimit.policies.a.match.methods=POST"), "match.paths=/login");
+        assertThat(output)
+                .contains(
+                        "'a' is for /login: no controller, static file or servlet has such a path for POST, and where a filter of"
+                                + " Spring Security answers it, the limit never applies");
+
+        start(secured.withPropertyValues("ratelimit.policies.a.match.methods=GET"), "match.paths=/login");
+        assertThat(output).doesNotContain("for GET");
+    }
+
     @Test
     void login_thatOnlySpringSecurityMayAnswer_isNoWarning(CapturedOutput output) {
         WebApplicationContextRunner secured = runner.withConfiguration(OnBoot.security());

@@ -95,6 +95,25 @@ class ExplainTest extends AppPerTest {
                 "Basic " + Base64.getEncoder().encodeToString("alice:secret".getBytes(StandardCharsets.US_ASCII)));
     }
 
+    @Test
+    void login_thatNoHandlerAnswers_mayNotGetToPoliciesBehindSecurity() {
+        start(
+                RunningApp.WithSecurity.class,
+                "ratelimit.policies.logins.limit=3/hour",
+                "ratelimit.policies.logins.key=#request.getParameter('username')",
+                "ratelimit.policies.logins.match.paths=/login, /any");
+
+        assertThat(explain("POST", "/login?username=bob").get("remark").asString())
+                .isEqualTo(
+                        "no handler answers this request; if a filter of Spring Security does, as it may with a login,"
+                                + " the request does not get to the policies of stage after-security");
+        assertThat(explain("GET", "/any?username=bob").has("remark")).isFalse();
+    }
+
+    private JsonNode explain(String method, String path) {
+        return actuator.explain(Map.of("method", method, "path", path), "").json();
+    }
+
     /** Asks, sends, and compares: the answer, who refused, and what was taken from which budget. */
     private void check(String request, String... headers) {
         checkAs(null, request, headers);

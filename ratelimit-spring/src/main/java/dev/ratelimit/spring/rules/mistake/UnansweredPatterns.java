@@ -105,12 +105,14 @@ public final class UnansweredPatterns {
 
     private void warnOfPath(String path, Rule rule) {
         String what = named(rule) + " is for " + path;
-        if (rule.stage() == Stage.AFTER_SECURITY && isLogin(path) && !routes.mayAnswer(path, false)) {
+        Set<String> methods = rule.match().methods();
+        if (rule.stage() == Stage.AFTER_SECURITY && isLogin(path) && !routes.mayAnswer(methods, path, false)) {
             log.warn(
-                    "{}: {} has such a path, and where a filter of Spring Security answers it, the limit never applies, because"
-                            + " it comes after Spring Security. {}",
+                    "{}: {} has such a path{}, and where a filter of Spring Security answers it, the limit never applies,"
+                            + " because it comes after Spring Security. {}",
                     what,
                     NOBODY,
+                    methods.isEmpty() ? "" : " for " + String.join(", ", new TreeSet<>(methods)),
                     rule.reads().includeCaller()
                             ? "It needs the caller, whom nobody knows before Spring Security: write another key"
                             : "Write stage: before-security");
@@ -134,7 +136,12 @@ public final class UnansweredPatterns {
     }
 
     private boolean isLogin(String path) {
-        return routes.logins() && LOGIN.matcher(path).find();
+        return routes.logins() && mayBeOfSecurity(path);
+    }
+
+    /** Whether this is such a path as filters of Spring Security answer. */
+    public static boolean mayBeOfSecurity(String path) {
+        return LOGIN.matcher(path).find();
     }
 
     /** Servers and Spring MVC answer OPTIONS themselves, and static files answer GET. */

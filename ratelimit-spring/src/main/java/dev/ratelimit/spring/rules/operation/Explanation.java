@@ -13,6 +13,7 @@ import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.StageCharges;
 import dev.ratelimit.spring.rules.key.MissingKey;
+import dev.ratelimit.spring.rules.mistake.UnansweredPatterns;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
@@ -66,6 +67,10 @@ final class Explanation {
 
     private static final String FREE_MANAGEMENT = "a management endpoint, charged only under policies whose match.paths"
             + " name it (ratelimit.exempt.management)";
+
+    private static final String NO_HANDLER =
+            "no handler answers this request; if a filter of Spring Security does, as it may"
+                    + " with a login, the request does not get to the policies of stage after-security";
 
     private final RulesInForce rules;
     private final RateLimitStore store;
@@ -135,7 +140,17 @@ final class Explanation {
         if (!refused) {
             rules.of(context).call().forEach(rule -> steps.add(new Step(rule, AT_CALL)));
         }
-        return result(context, rules.isFreeManagement(context) ? FREE_MANAGEMENT : null, keys, plain);
+        return result(context, rules.isFreeManagement(context) ? FREE_MANAGEMENT : unanswered(context), keys, plain);
+    }
+
+    /** Where no handler answers, a filter of Spring Security may do so, and policies behind it are not asked then. */
+    private @Nullable String unanswered(RequestContext context) {
+        return stages
+                        && UnansweredPatterns.mayBeOfSecurity(context.path().value())
+                        && !context.endpoint().answers(context.request().method())
+                        && steps.stream().anyMatch(step -> step.rule().stage() == Stage.AFTER_SECURITY)
+                ? NO_HANDLER
+                : null;
     }
 
     /** Passes another stage, which may know what the ones before could not. */

@@ -52,7 +52,14 @@ public record Routes(List<Route> all, Predicate<String> files, boolean anything,
 
     /** Whether something may answer a path that the pattern matches. */
     public boolean mayAnswer(String pattern, boolean caseSensitive) {
-        return anything || matching(pattern, caseSensitive).findAny().isPresent() || files.test(pattern);
+        return mayAnswer(Set.of(), pattern, caseSensitive);
+    }
+
+    /** Whether something may answer a request of one of these methods, or of any if there are none, and of such a path. */
+    public boolean mayAnswer(Set<String> methods, String pattern, boolean caseSensitive) {
+        return anything
+                || matching(pattern, caseSensitive).anyMatch(route -> route.answersAny(methods))
+                || ((methods.isEmpty() || methods.contains("GET")) && files.test(pattern));
     }
 
     /** The pattern that was probably meant by one that nothing answers; {@code null} if nothing is similar. */

@@ -95,6 +95,14 @@ public final class Endpoint {
         return management;
     }
 
+    /** Whether a handler answers requests of this method here, as far as that is known. */
+    public boolean answers(String method) {
+        int end = id.indexOf(' ');
+        List<String> methods =
+                end < 0 ? List.of() : List.of(id.substring(0, end).split(",", -1));
+        return pattern == null ? this != NOWHERE : methods.contains("ANY") || methods.contains(methodOf(method));
+    }
+
     /** The key of which it is the only part. */
     public String key() {
         return key;
