@@ -217,6 +217,8 @@ class RedisStoreConfigurationTest {
                     boolean available = context.getBean(RedisStore.class).available();
                     assertThat(registry.get("ratelimit.store.state").gauge().value())
                             .isEqualTo(available ? 1 : 0);
+                    assertThat(registry.get("ratelimit.changes.age").gauge().value())
+                            .isNotNegative();
                     assertThat(registry.get("ratelimit.store.failures").counters())
                             .hasSameSizeAs(RedisStoreFailure.values());
                     assertThat(registry.get("ratelimit.decision")
@@ -230,7 +232,7 @@ class RedisStoreConfigurationTest {
                 .map(Meter::getId)
                 .map(Meter.Id::getName)
                 .toList();
-        assertThat(left).doesNotContain("ratelimit.store.state");
+        assertThat(left).doesNotContain("ratelimit.store.state", "ratelimit.changes.age");
     }
 
     @Test

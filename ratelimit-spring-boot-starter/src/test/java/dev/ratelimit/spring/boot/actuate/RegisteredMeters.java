@@ -8,6 +8,7 @@ import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.spring.boot.metrics.MeteredOutcomeCounter;
+import dev.ratelimit.spring.boot.redis.RedisChanges;
 import dev.ratelimit.spring.boot.redis.RedisStoreMeters;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
 import dev.ratelimit.spring.rules.decision.RequestRules;
@@ -81,7 +82,8 @@ final class RegisteredMeters {
                     observeRequest(registry);
                     try (RedisClient client = RedisClient.create("redis://127.0.0.1:1");
                             RedisStore store = RedisStore.builder(client).build();
-                            RedisStoreMeters meters = new RedisStoreMeters(registry)) {
+                            RedisStoreMeters meters =
+                                    new RedisStoreMeters(registry, context.getBeanProvider(RedisChanges.class))) {
                         meters.watch(store);
                         registry.getMeters().forEach(this::add);
                     }

@@ -102,6 +102,21 @@ class RedisHistoryTest {
     }
 
     @Test
+    void secondsSinceRead_growWhileRedisDoesNotAnswer() {
+        Instance first = new Instance();
+        ticker.advance(Duration.ofSeconds(5));
+        assertThat(first.shared.secondsSinceRead()).isEqualTo(5);
+
+        server.down = true;
+        first.shared.read();
+        assertThat(first.shared.secondsSinceRead()).isEqualTo(5);
+
+        server.down = false;
+        first.shared.read();
+        assertThat(first.shared.secondsSinceRead()).isZero();
+    }
+
+    @Test
     void history_survivesTheLossOfAllData_andAnOlderCopy() {
         Instance first = new Instance();
         Instance second = new Instance();

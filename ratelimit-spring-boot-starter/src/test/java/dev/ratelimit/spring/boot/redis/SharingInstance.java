@@ -29,6 +29,7 @@ record SharingInstance(RateLimitOperations operations, RedisChanges shared) {
                 "ratelimit",
                 new StaticListableBeanFactory(Map.of("operations", operations))
                         .getBeanProvider(RateLimitOperations.class),
+                ticker,
                 ticker);
         return new SharingInstance(operations, shared);
     }

@@ -10,6 +10,7 @@ import dev.ratelimit.spring.boot.metrics.MeteredOutcomeCounter;
 import dev.ratelimit.spring.boot.metrics.MeteredStore;
 import dev.ratelimit.spring.boot.metrics.ObservedOutcomes;
 import dev.ratelimit.spring.boot.metrics.WaitingMeters;
+import dev.ratelimit.spring.boot.redis.RedisChanges;
 import dev.ratelimit.spring.boot.redis.RedisStoreClient;
 import dev.ratelimit.spring.boot.redis.RedisStoreMeters;
 import dev.ratelimit.spring.boot.spi.ChangeObserver;
@@ -83,8 +84,8 @@ class RateLimitObservabilityConfiguration {
     static class RedisStoreMetrics {
 
         @Bean("dev.ratelimit.redisStoreMeters")
-        RedisStoreMeters rateLimitStoreMeters(MeterRegistry registry) {
-            return new RedisStoreMeters(registry);
+        RedisStoreMeters rateLimitStoreMeters(MeterRegistry registry, ObjectProvider<RedisChanges> changes) {
+            return new RedisStoreMeters(registry, changes);
         }
     }
 

@@ -33,6 +33,7 @@ class RedisChangesConfiguration {
                 client.another(),
                 properties.store().redis().prefix(),
                 operations,
-                context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker)));
+                context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker)),
+                ticker);
     }
 }

@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.boot.redis;
 
 import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.rules.history.ChangeStore;
 import dev.ratelimit.spring.rules.history.ChangeStore.Contents;
 import dev.ratelimit.spring.rules.history.ChangeStore.Ended;
@@ -85,6 +86,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
 
     private final ObjectProvider<RateLimitOperations> operations;
     private final Scheduler scheduler;
+    private final Ticker ticker;
     private @Nullable Thread reader;
     private volatile boolean stopped;
 
@@ -94,6 +96,9 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
     /** The moment of the last change that this instance knows. Used under the lock. */
     private long version;
 
+    /** When this instance last read what there is. */
+    private volatile long readNanos;
+
     /** Whether the last command failed. Changed under the lock. */
     private boolean failing;
 
@@ -102,14 +107,26 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
      *
      * @param server to be closed by this
      * @param scheduler tells when to read
+     * @param ticker measures how long ago that was
      */
     public RedisChanges(
-            Server server, String prefix, ObjectProvider<RateLimitOperations> operations, Scheduler scheduler) {
+            Server server,
+            String prefix,
+            ObjectProvider<RateLimitOperations> operations,
+            Scheduler scheduler,
+            Ticker ticker) {
         this.server = server;
         String key = prefix + ":{changes}";
         this.keys = List.of(key, key + ":overrides", key + ":history", key + ":version");
         this.operations = operations;
         this.scheduler = scheduler;
+        this.ticker = ticker;
+        this.readNanos = ticker.nanos();
+    }
+
+    /** How long ago this instance has read what operators change; at first, how long ago it began to. */
+    public double secondsSinceRead() {
+        return (ticker.nanos() - readNanos) / 1e9;
     }
 
     /** Reads once before it returns, so that the first request already sees what Redis knows. */
@@ -164,6 +181,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
     /** Reads everything, unless Redis is in this state. */
     private synchronized void read(String known) {
         adopt(ask("READ", List.of(tellEnded() ? known : "")));
+        readNanos = ticker.nanos();
     }
 
     /**

@@ -4,24 +4,29 @@ import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreFailure;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
+import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * Meters of the store on Redis: {@code ratelimit.store.failures} with {@code reason}, and
- * {@code ratelimit.store.state}, 1 while Redis decides and 0 while a failing server is not used. All exist from the
- * start.
+ * Meters of the store on Redis: {@code ratelimit.store.failures} with {@code reason}; {@code ratelimit.store.state}, 1 while
+ * Redis decides and 0 while a failing server is not used; and {@code ratelimit.changes.age}, the seconds since this instance
+ * last read what operators change. All exist from the start.
  */
 public final class RedisStoreMeters implements RedisStoreObserver, AutoCloseable {
 
     private final MeterRegistry registry;
     private final Map<RedisStoreFailure, Counter> failures = new EnumMap<>(RedisStoreFailure.class);
-    private @Nullable Gauge state;
+    private final ObjectProvider<RedisChanges> changes;
+    private final List<Meter> gauges = new ArrayList<>();
 
-    public RedisStoreMeters(MeterRegistry registry) {
+    public RedisStoreMeters(MeterRegistry registry, ObjectProvider<RedisChanges> changes) {
         this.registry = registry;
+        this.changes = changes;
         for (RedisStoreFailure reason : RedisStoreFailure.values()) {
             failures.put(
                     reason,
@@ -42,16 +47,21 @@ public final class RedisStoreMeters implements RedisStoreObserver, AutoCloseable
 
     @Override
     public void watch(RedisStore store) {
-        state = Gauge.builder("ratelimit.store.state", store, watched -> watched.available() ? 1 : 0)
+        gauges.add(Gauge.builder("ratelimit.store.state", store, watched -> watched.available() ? 1 : 0)
                 .description("1: Redis decides; 0: at least one server fails and is not used")
-                .register(registry);
+                .register(registry));
+        gauges.add(Gauge.builder(
+                        "ratelimit.changes.age",
+                        changes,
+                        read -> read.getObject().secondsSinceRead())
+                .description("The time since this instance last read what operators change")
+                .baseUnit("seconds")
+                .register(registry));
     }
 
     /** The registry may outlive the store. */
     @Override
     public void close() {
-        if (state != null) {
-            registry.remove(state);
-        }
+        gauges.forEach(registry::remove);
     }
 }
