@@ -2,6 +2,7 @@ package dev.ratelimit.client;
 
 import dev.ratelimit.Scheduler.Alarm;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import org.springframework.web.reactive.function.client.ClientRequest;
 import org.springframework.web.reactive.function.client.ClientResponse;
 import org.springframework.web.reactive.function.client.ExchangeFilterFunction;
@@ -61,10 +62,18 @@ public final class RateLimitExchangeFilter implements ExchangeFilterFunction {
     /** Empty, after this time. */
     private Mono<Boolean> sleep(long nanos) {
         return Mono.create(sink -> {
-            Alarm alarm = limits.scheduler()
-                    .schedule(() -> limits.scheduler().executor().execute(sink::success), nanos);
+            Alarm alarm = limits.scheduler().schedule(() -> goOn(sink::success), nanos);
             sink.onCancel(alarm::cancel);
         });
+    }
+
+    /** What follows, such as another filter, may block, and must not hold up all others that wait. */
+    private void goOn(Runnable next) {
+        try {
+            limits.scheduler().blockingExecutor().execute(next);
+        } catch (RejectedExecutionException tooMany) {
+            limits.scheduler().executor().execute(next);
+        }
     }
 
     private Mono<ClientResponse> answered(Call call, ClientResponse response) {

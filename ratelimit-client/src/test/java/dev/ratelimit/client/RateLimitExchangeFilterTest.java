@@ -9,6 +9,8 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
+import dev.ratelimit.Scheduler;
+import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
@@ -19,6 +21,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -90,6 +93,67 @@ class RateLimitExchangeFilterTest {
 
         assertThat(sent).hasSize(2);
         assertThat(ticker.alarms()).isEqualTo(alarms);
+    }
+
+    /** A scheduler of fake time, with the tasks for each of its executors. */
+    private static final class Threads implements Ticker, Scheduler {
+
+        private final FakeTicker time;
+        private final List<Runnable> quick = new ArrayList<>();
+        private final List<Runnable> blocking = new ArrayList<>();
+        private boolean full;
+
+        Threads(FakeTicker time) {
+            this.time = time;
+        }
+
+        @Override
+        public long nanos() {
+            return time.nanos();
+        }
+
+        @Override
+        public long epochNanos() {
+            return time.epochNanos();
+        }
+
+        @Override
+        public Alarm schedule(Runnable task, long delayNanos) {
+            return time.schedule(task, delayNanos);
+        }
+
+        @Override
+        public Executor executor() {
+            return quick::add;
+        }
+
+        @Override
+        public Executor blockingExecutor() {
+            return task -> {
+                if (full) {
+                    throw new RejectedExecutionException("full");
+                }
+                blocking.add(task);
+            };
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void call_afterAWait_goesOnWhereItMayBlock_whileThereIsAThread(boolean full) {
+        Threads threads = new Threads(ticker);
+        threads.full = full;
+        RateLimitExchangeFilter filter = new RateLimitExchangeFilter(
+                limits().ticker(threads).policy(RATE).build());
+        exchange(filter).subscribe();
+        exchange(filter).subscribe();
+
+        ticker.advance(Duration.ofSeconds(1));
+
+        assertThat(sent).hasSize(1);
+        assertThat(threads.blocking).hasSize(full ? 0 : 1);
+        (full ? threads.quick : threads.blocking).get(0).run();
+        assertThat(sent).hasSize(2);
     }
 
     @Test
