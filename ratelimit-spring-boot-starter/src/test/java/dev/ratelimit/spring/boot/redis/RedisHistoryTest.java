@@ -2,7 +2,12 @@ package dev.ratelimit.spring.boot.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.Appender;
+import ch.qos.logback.core.AppenderBase;
 import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.KeyOverride;
@@ -14,9 +19,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -114,6 +123,63 @@ class RedisHistoryTest {
         server.down = false;
         first.shared.read();
         assertThat(first.shared.secondsSinceRead()).isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"abc", "", "1e400"})
+    void version_thatAnotherWriterHasReplaced_isNoneOfRedis(String foreign) {
+        Instance first = new Instance();
+        Instance second = new Instance();
+        first.change("5/hour");
+        server.putField(ScriptedServer.CHANGES + ":version", "version", foreign);
+
+        ticker.advance(Duration.ofSeconds(1));
+
+        second.shared.read();
+        first.shared.read();
+
+        assertThat(first.shared.secondsSinceRead()).isZero();
+        assertThat(second.shared.secondsSinceRead()).isZero();
+        assertThat(second.entries()).hasSize(1).isEqualTo(first.entries());
+        second.change("6/hour");
+        first.shared.read();
+        assertThat(first.entries()).hasSize(2);
+    }
+
+    @Test
+    void read_whoseErrorCannotBeLogged_isFollowedByOthers() {
+        Instance first = new Instance();
+        Instance second = new Instance();
+        Logger logger = (Logger) LoggerFactory.getLogger(RedisChanges.class);
+        AtomicInteger logged = new AtomicInteger();
+        Appender<ILoggingEvent> full = new AppenderBase<>() {
+            @Override
+            protected void append(ILoggingEvent event) {
+                logged.incrementAndGet();
+                throw new InternalError("in the log");
+            }
+        };
+        full.start();
+        logger.addAppender(full);
+        try {
+            second.shared.start();
+            server.atNextScript = () -> {
+                throw new InternalError("in a read");
+            };
+            await().until(() -> advance() && logged.get() > 0);
+
+            first.change("5/hour");
+
+            await().until(() -> advance() && second.entries().size() == 1);
+        } finally {
+            logger.detachAppender(full);
+            second.shared.stop();
+        }
+    }
+
+    private boolean advance() {
+        ticker.advance(Duration.ofSeconds(1));
+        return true;
     }
 
     @Test

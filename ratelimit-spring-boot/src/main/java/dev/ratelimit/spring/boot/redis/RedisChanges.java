@@ -150,12 +150,16 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         }
     }
 
-    /** What it calls, such as a filter of meters, ends this read at most: nobody else reads. */
+    /** What it calls, such as a filter of meters or the log, ends this read at most: nobody else reads. */
     private void readOnce() {
         try {
             read();
-        } catch (Error e) {
-            log.warn("Changes of rate limits by other instances were not applied", e);
+        } catch (RuntimeException | Error e) {
+            try {
+                log.warn("Changes of rate limits by other instances were not applied", e);
+            } catch (RuntimeException | Error again) {
+                // the next read may succeed
+            }
         }
     }
 

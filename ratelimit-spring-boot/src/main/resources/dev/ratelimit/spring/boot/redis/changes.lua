@@ -28,9 +28,14 @@ local function whole(number)
   return string.format('%d', number)
 end
 
+-- 0 if there is none, or a foreign one
+local function versionNow()
+  return tonumber(redis.call('HMGET', KEYS[4], 'version')[1] or '') or 0
+end
+
 -- the sizes tell if Redis has lost one of the keys
 local function state()
-  return (redis.call('HMGET', KEYS[4], 'version')[1] or '0') .. ' ' .. whole(redis.call('HLEN', KEYS[1])) .. ' '
+  return whole(versionNow()) .. ' ' .. whole(redis.call('HLEN', KEYS[1])) .. ' '
       .. whole(redis.call('HLEN', KEYS[2])) .. ' ' .. whole(redis.call('LLEN', KEYS[3]))
 end
 
@@ -48,7 +53,7 @@ end
 
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
-local version = tonumber(redis.call('HMGET', KEYS[4], 'version')[1] or '') or 0
+local version = versionNow()
 local before = state()
 local reply = {foreign, before, whole(now)}
 
