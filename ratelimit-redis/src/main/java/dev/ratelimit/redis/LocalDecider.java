@@ -179,20 +179,28 @@ final class LocalDecider implements AutoCloseable {
         }
     }
 
-    /** Which limit the former one is now: the one with its period, or of its rank, where a store keeps its state; -1 for none. */
+    /**
+     * Which limit the former one is now: the one with its period, in their order if there are several, or of its rank, where a
+     * store keeps its state; -1 for none.
+     */
     private static int indexOf(Policy former, int index, Policy now) {
         if (former.equals(now)) {
             return index;
         }
         long period = former.limits().get(index).rate().periodNanos();
+        long before = former.limits().stream()
+                .limit(index)
+                .filter(limit -> limit.rate().periodNanos() == period)
+                .count();
+        int ofPeriod = -1;
         int ofRank = -1;
         for (int i = 0; i < now.limits().size(); i++) {
-            if (now.limits().get(i).rate().periodNanos() == period) {
-                return i;
+            if (now.limits().get(i).rate().periodNanos() == period && before-- >= 0) {
+                ofPeriod = i;
             }
             ofRank = now.rank(i) == former.rank(index) ? i : ofRank;
         }
-        return ofRank;
+        return ofPeriod >= 0 ? ofPeriod : ofRank;
     }
 
     /** Charges until at least this many permits are used, or all of them. */

@@ -104,6 +104,14 @@ class LocalDeciderTest {
     }
 
     @Test
+    void limits_withOnePeriod_startWithTheirOwnState() {
+        FixedWindow other = FixedWindow.of(Rate.parse("500/hour"));
+        tell(Policy.of("p", HOUR, other).charge("k"), 900, 100);
+
+        assertThat(remaining(Policy.of("p", MINUTE, HOUR, other))).containsExactly(100L, 900L, 100L);
+    }
+
+    @Test
     void limit_thatIsNew_isFull_andTheOthersHaveTheirs() {
         tell(Policy.of("p", MINUTE, HOUR).charge("k"), 10, 900);
 
