@@ -117,7 +117,13 @@ public final class LimitStatus {
     @Override
     public String toString() {
         return policy().name() + " (" + limit + "): " + remaining + " remaining"
-                + (admitted() ? ", more after " + nextAvailable() : ", retry after " + retryAfter())
-                + ", full after " + fullAfter();
+                + (admitted() ? after("more", nextAvailableNanos) : after("retry", retryAfterNanos))
+                + after("full", fullAfterNanos);
+    }
+
+    private static String after(String what, long nanos) {
+        return nanos == 0
+                ? ""
+                : ", " + what + (nanos == LimitAlgorithm.NEVER ? " never" : " after " + Duration.ofNanos(nanos));
     }
 }

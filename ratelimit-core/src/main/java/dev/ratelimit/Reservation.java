@@ -372,6 +372,12 @@ public final class Reservation {
                         : charge(store, more, atMost(more, decision), asking, attempts - 1));
     }
 
+    /** For logs and failed tests; without the keys, which may be secrets. */
+    @Override
+    public String toString() {
+        return "reservation, " + decision;
+    }
+
     private static Charge atMost(Charge more, Decision answer) {
         long left =
                 answer.limits().stream().mapToLong(LimitStatus::remaining).min().orElse(0);

@@ -82,7 +82,9 @@ class DecisionTest {
         assertThat(new LimitStatus(POLICY.charge("k"), POLICY.limits().get(0), 0, 0, 3_000_000_000L, 6_000_000_000L))
                 .asString()
                 .endsWith(": 0 remaining, more after PT3S, full after PT6S");
-        assertThat(status(2_000_000_000L)).asString().endsWith(": 0 remaining, retry after PT2S, full after PT0S");
+        assertThat(status(2_000_000_000L)).asString().endsWith(": 0 remaining, retry after PT2S");
+        assertThat(status(LimitAlgorithm.NEVER)).asString().endsWith(": 0 remaining, retry never");
+        assertThat(status(0)).asString().endsWith(": 0 remaining");
     }
 
     @Test

@@ -55,6 +55,13 @@ class ReservationTest {
     }
 
     @Test
+    void toString_tellsTheDecision_andNoKey() {
+        assertThat(tokens.reserve("alice", 60).toString())
+                .startsWith("reservation, admitted [tokens (")
+                .doesNotContain("alice");
+    }
+
+    @Test
     void settle_less_givesTheRestBack() {
         Reservation reservation = tokens.reserve("alice", 60);
 
