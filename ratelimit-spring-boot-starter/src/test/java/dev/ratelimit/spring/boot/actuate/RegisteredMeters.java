@@ -7,6 +7,7 @@ import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration;
+import dev.ratelimit.spring.boot.metrics.EndpointMeters;
 import dev.ratelimit.spring.boot.metrics.MeteredOutcomeCounter;
 import dev.ratelimit.spring.boot.redis.RedisChanges;
 import dev.ratelimit.spring.boot.redis.RedisStoreMeters;
@@ -14,6 +15,9 @@ import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.request.NoRequest;
 import dev.ratelimit.spring.rules.request.RequestContext;
+import dev.ratelimit.spring.servlet.request.Dispatchers;
+import dev.ratelimit.spring.servlet.request.ServletPaths;
+import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import io.lettuce.core.RedisClient;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.FunctionCounter;
@@ -35,6 +39,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.springframework.boot.test.context.assertj.AssertableWebApplicationContext;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 import org.springframework.http.server.observation.DefaultServerRequestObservationConvention;
 import org.springframework.http.server.observation.ServerHttpObservationDocumentation;
@@ -69,7 +74,9 @@ final class RegisteredMeters {
                 .withConfiguration(OnBoot.webMvc(RateLimitAutoConfiguration.class))
                 .withBean(MeterRegistry.class, () -> registry, bean -> bean.setDestroyMethodName(""))
                 .withPropertyValues(
-                        "ratelimit.policies.api.limit=1/hour", "ratelimit.policies.api.on-exceeded.action=wait")
+                        "ratelimit.policies.api.limit=1/hour",
+                        "ratelimit.policies.api.on-exceeded.action=wait",
+                        "ratelimit.metrics.endpoints=true")
                 .run(context -> {
                     MeteredOutcomeCounter outcomes =
                             context.getBean("dev.ratelimit.outcomes", MeteredOutcomeCounter.class);
@@ -79,6 +86,7 @@ final class RegisteredMeters {
                     outcomes.waited("api", Outcome.WAITED, 1);
                     Runnable unused =
                             outcomes.held(Policy.of("api", Concurrency.of(1)).charge());
+                    countAtEndpoint(context);
                     observeRequest(registry);
                     try (RedisClient client = RedisClient.create("redis://127.0.0.1:1");
                             RedisStore store = RedisStore.builder(client).build();
@@ -88,6 +96,16 @@ final class RegisteredMeters {
                         registry.getMeters().forEach(this::add);
                     }
                 });
+    }
+
+    private static void countAtEndpoint(AssertableWebApplicationContext context) {
+        RequestContext request = context.getBean(RequestRules.class)
+                .inForce()
+                .context(new ServletWebRequest(
+                        new MockHttpServletRequest("GET", "/"), new ServletPaths(new Dispatchers())));
+        assertThat(request.endpoint()).isNotNull();
+        EndpointMeters meters = context.getBean("dev.ratelimit.endpointMeters", EndpointMeters.class);
+        Stream.of(Outcome.values()).forEach(outcome -> meters.count("api", null, outcome, request));
     }
 
     /** Meters a request as Spring does. */
