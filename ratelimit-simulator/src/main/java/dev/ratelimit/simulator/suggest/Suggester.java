@@ -157,14 +157,14 @@ public final class Suggester {
     private static String reason(LimitChoice choice, int keys, boolean byCaller) {
         String others = String.format(
                 Locale.ROOT,
-                "at this rate, %s take a burst of up to %,.0f",
-                !byCaller ? "all requests together" : choice.touched() == 0 ? "all keys" : "the other keys",
+                "%s need a burst of at most %,.0f at this rate",
+                !byCaller ? "all requests together" : choice.touched() == 0 ? "all keys" : "the others",
                 Math.ceil(choice.highestUntouched()));
         return choice.touched() == 0
                 ? others
                 : String.format(
                         Locale.ROOT,
-                        "it refuses %,d of %,d keys, which take a burst of %,.0f or more; %s",
+                        "it refuses %,d of %,d keys, which would need a burst of at least %,.0f; %s",
                         choice.touched(),
                         keys,
                         Math.ceil(choice.lowestTouched()),
