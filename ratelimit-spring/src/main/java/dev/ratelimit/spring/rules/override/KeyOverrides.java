@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.rules.override;
 
 import dev.ratelimit.Limit;
+import dev.ratelimit.Policy;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.HistoryEntry;
@@ -40,6 +41,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -318,16 +320,31 @@ public final class KeyOverrides implements AutoCloseable {
         if (!(rule.overrides().read(set.limit()) instanceof LimitOverride.Limited own)) {
             return null;
         }
-        List<Limit> limits = rule.policy().limits();
         long is = capacity(own.policy().limits());
-        long was = capacity(limits);
-        boolean burst = limits.size() == 1
-                && !limits.get(0).concurrency()
-                && was > limits.get(0).rate().permits();
-        return !burst || is >= was
+        // the plan of a key is known only with a request
+        long was = Stream.concat(
+                        Stream.of(rule.policy()),
+                        rule.overrides().plans().values().stream()
+                                .filter(LimitOverride.Limited.class::isInstance)
+                                .map(plan -> ((LimitOverride.Limited) plan).policy()))
+                .mapToLong(KeyOverrides::burst)
+                .max()
+                .orElse(0);
+        return is >= was
                 ? null
                 : "an override has no burst: this key is admitted at most " + is
-                        + " at once, and others under this policy " + was;
+                        + " at once, and others under this policy up to " + was;
+    }
+
+    /** How many permits a bucket holds, if that is not one period's; otherwise 0. */
+    private static long burst(Policy policy) {
+        List<Limit> limits = policy.limits();
+        long capacity = capacity(limits);
+        return limits.size() == 1
+                        && !limits.get(0).concurrency()
+                        && capacity > limits.get(0).rate().permits()
+                ? capacity
+                : 0;
     }
 
     /** Adopts what instances share. */

@@ -787,9 +787,25 @@ class KeyOverridesTest {
                 .containsEntry(
                         "remark",
                         "an override has no burst: this key is admitted at most 20 at once, and others under this policy"
-                                + " 100");
+                                + " up to 100");
         assertThat(live.operations.overrides().set("p", "a", KeyOverride.to("200/minute"), null, false))
                 .doesNotContainKey("remark");
+    }
+
+    /** The key may be of that plan. */
+    @Test
+    void override_thatTakesTheBurstOfAPlan_saysSo() {
+        PlanResolver plans = request -> null;
+        LiveRules live = new LiveRules(
+                Map.of("plans", plans),
+                "p.limit=10/minute",
+                "p.key=user",
+                "p.plans.pro.limit=60/minute",
+                "p.plans.pro.burst=300");
+
+        assertThat(live.operations.overrides().set("p", "a", KeyOverride.to("120/minute"), null, false))
+                .hasEntrySatisfying(
+                        "remark", remark -> assertThat((String) remark).endsWith("others under this policy up to 300"));
     }
 
     @Test
