@@ -154,7 +154,6 @@ class RateLimitsEndpointTest extends AppPerTest {
         assertThat(policy.get("counts").get("admitted").asLong()).isEqualTo(3);
         assertThat(policy.get("counts").get("refused").asLong()).isEqualTo(3);
         assertThat(policy.get("lastHour").get("refused").get(59).asLong()).isEqualTo(3);
-        assertThat(policy.get("lastHour").has("delayed")).isFalse();
         assertThat(policy(actuator, "off").get("mode").asString()).isEqualTo("off");
         app.ticker().advance(Duration.ofMinutes(1));
         assertThat(policy(actuator, "p").get("lastHour").get("refused").get(58).asLong())

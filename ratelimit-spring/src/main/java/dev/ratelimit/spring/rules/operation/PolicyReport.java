@@ -22,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -79,9 +78,7 @@ record PolicyReport(
         Traffic counted = observed.traffic();
         if (counted != null) {
             map.put("counts", counted.counts(name));
-            Map<String, long[]> minutes = counted.history(name);
-            minutes.values().removeIf(outcome -> LongStream.of(outcome).allMatch(requests -> requests == 0));
-            map.put("lastHour", minutes);
+            map.put("lastHour", counted.history(name));
             map.put("mostRefused", mostRefused(rule, counted));
             map.put("mostRefusedEndpoints", mostRefusedEndpoints(name, counted));
         }
