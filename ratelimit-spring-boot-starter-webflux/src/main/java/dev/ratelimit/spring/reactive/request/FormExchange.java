@@ -59,6 +59,10 @@ final class FormExchange extends ServerWebExchangeDecorator {
 
     private final ServerHttpRequest request;
     private final int limit;
+
+    /** Of the body, in bytes, as it was announced; negative if it was not. */
+    private final long length;
+
     private final boolean tooLarge;
     private final Mono<byte[]> whole;
     private final Mono<MultiValueMap<String, String>> values;
@@ -66,19 +70,19 @@ final class FormExchange extends ServerWebExchangeDecorator {
     /** Once it has been read, whole. */
     private volatile byte @Nullable [] body;
 
-    /** Whether somebody has read the body who did not leave it. */
+    /** Whether somebody has read the body who did not leave it: whoever reads it now gets what the server makes of that. */
     private volatile boolean gone;
 
     private FormExchange(ServerWebExchange exchange, Reader reader) {
         super(exchange);
         this.limit = reader.limit;
-        this.tooLarge = limit >= 0 && exchange.getRequest().getHeaders().getContentLength() > limit;
+        this.length = exchange.getRequest().getHeaders().getContentLength();
+        this.tooLarge = limit >= 0 && length > limit;
         this.request = new Replayed(exchange);
         this.whole = Mono.defer(() -> {
                     byte[] known = body;
                     return known == null ? joined() : Mono.just(known);
                 })
-                .doOnNext(bytes -> body = bytes)
                 .cache();
         this.values = whole.flatMap(
                         bytes -> gone ? getDelegate().getFormData() : reader.messages.readMono(FORM, request, Map.of()))
@@ -89,15 +93,22 @@ final class FormExchange extends ServerWebExchangeDecorator {
     private Mono<byte[]> joined() {
         return DataBufferUtils.join(getDelegate().getRequest().getBody(), limit)
                 .map(FormExchange::bytes)
+                .defaultIfEmpty(new byte[0])
+                .doOnNext(bytes -> {
+                    // some servers tell that a body is consumed, others have nothing of what was announced
+                    if (bytes.length == 0 && length > 0) {
+                        gone = true;
+                    } else {
+                        body = bytes;
+                    }
+                })
                 .onErrorResume(IllegalStateException.class, failure -> {
                     if (failure instanceof DataBufferLimitException) {
                         return Mono.error(failure);
                     }
-                    // somebody has consumed it
                     gone = true;
-                    return Mono.empty();
-                })
-                .defaultIfEmpty(new byte[0]);
+                    return Mono.just(new byte[0]);
+                });
     }
 
     /** The exchange itself, unless its body is said to be a form. */
@@ -140,7 +151,7 @@ final class FormExchange extends ServerWebExchangeDecorator {
 
     /** Whether somebody has read the body. */
     boolean isRead() {
-        return body != null;
+        return body != null || gone;
     }
 
     @Override

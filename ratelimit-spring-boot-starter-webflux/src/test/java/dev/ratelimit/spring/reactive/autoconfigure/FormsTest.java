@@ -16,6 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.core.io.buffer.DataBufferUtils;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -50,6 +51,21 @@ class FormsTest {
             return (exchange, chain) -> DataBufferUtils.join(
                             exchange.getRequest().getBody())
                     .map(DataBufferUtils::release)
+                    .then(chain.filter(exchange));
+        }
+    }
+
+    /** Before all filters of the limits, so that they cannot keep what it reads. */
+    @Configuration(proxyBeanMethods = false)
+    static class ReadsBeneath {
+
+        @Bean
+        @Order(Ordered.HIGHEST_PRECEDENCE)
+        WebFilter beneath() {
+            return (exchange, chain) -> (exchange.getRequest().getPath().value().equals("/body")
+                            ? DataBufferUtils.join(exchange.getRequest().getBody())
+                                    .map(DataBufferUtils::release)
+                            : exchange.getFormData())
                     .then(chain.filter(exchange));
         }
     }
@@ -153,6 +169,26 @@ class FormsTest {
                 "ratelimit.policies.by-form.missing-key=skip")) {
             assertThat(post(app, "/form").body()).isEqualTo("form {a=[1], b=[2]}");
             assertThat(post(app, "/body").body()).isEqualTo("body a=1&b=2");
+            assertThat(post(app, "/form").status()).isEqualTo(429);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Server.class)
+    void form_thatSomebodyHasConsumedBeneathTheLimits_isWhatItWouldBeWithoutThem(Server server) {
+        try (RunningApp plain =
+                        RunningApp.start(server, List.of(ReadsBeneath.class, Forms.class), "ratelimit.enabled=false");
+                RunningApp app = RunningApp.start(
+                        server,
+                        List.of(ReadsBeneath.class, Forms.class),
+                        "ratelimit.policies.by-form.limit=2/hour",
+                        "ratelimit.policies.by-form.key=#request.getParameter('a')",
+                        "ratelimit.policies.by-form.missing-key=skip")) {
+            assertThat(post(app, "/body").status())
+                    .isEqualTo(post(plain, "/body").status());
+            // who reads the form there leaves it
+            assertThat(post(app, "/form").body()).isEqualTo("form {a=[1], b=[2]}");
+            assertThat(post(app, "/form").status()).isEqualTo(200);
             assertThat(post(app, "/form").status()).isEqualTo(429);
         }
     }
