@@ -13,7 +13,7 @@ import java.io.IOException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
-import org.springframework.core.Ordered;
+import org.springframework.core.PriorityOrdered;
 import org.springframework.web.reactive.DispatchExceptionHandler;
 import org.springframework.web.reactive.HandlerResult;
 import org.springframework.web.server.ServerWebExchange;
@@ -24,10 +24,7 @@ import reactor.core.publisher.Mono;
  * Answers a request whose handler ends with {@link RateLimitExceededException} as if a filter had refused it, unless the
  * application has an {@code @ExceptionHandler} for that, which then writes the answer.
  */
-public final class RefusalHandler implements WebExceptionHandler, Ordered {
-
-    /** Before Spring Boot's, which is at -1, and before those of applications, which are usually at -2. */
-    private static final int ORDER = -3;
+public final class RefusalHandler implements WebExceptionHandler, PriorityOrdered {
 
     private final CallLimiter limiter;
     private final CorsHeaders cors;
@@ -39,9 +36,10 @@ public final class RefusalHandler implements WebExceptionHandler, Ordered {
         this.handlers = handlers;
     }
 
+    /** Before those of applications, whatever their order: they would turn refusals into errors. */
     @Override
     public int getOrder() {
-        return ORDER;
+        return HIGHEST_PRECEDENCE;
     }
 
     /** Answers refusals that no handler of the application has answered. */

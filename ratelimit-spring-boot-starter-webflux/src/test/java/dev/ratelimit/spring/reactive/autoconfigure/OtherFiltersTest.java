@@ -10,6 +10,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Service;
@@ -41,7 +42,7 @@ class OtherFiltersTest {
         }
 
         @Bean
-        @Order(-2)
+        @Order(Ordered.HIGHEST_PRECEDENCE)
         WebExceptionHandler errors() {
             return (exchange, failure) -> {
                 exchange.getResponse().setStatusCode(HttpStatus.INTERNAL_SERVER_ERROR);
