@@ -7,6 +7,7 @@ import dev.ratelimit.spring.rules.recording.RequestRecording.Arrival;
 import io.micrometer.observation.Observation;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,9 @@ public final class Passage {
     /** Whether the request is refunded if it succeeds. */
     private volatile boolean refundable;
 
+    /** Whether charges that depend on the status are settled when the response is committed. */
+    private final AtomicBoolean settling = new AtomicBoolean();
+
     private volatile boolean ended;
 
     /** {@code null} if requests are not recorded. */
@@ -67,7 +71,8 @@ public final class Passage {
         exchange.getAttributes().put(ATTRIBUTE, passage);
         exchange.getResponse().beforeCommit(() -> {
             WatchedResponse watching = passage.watched;
-            return (watching == null ? Mono.<Void>empty() : watching.finish()).then(Mono.fromRunnable(passage::commit));
+            return (watching == null ? Mono.<Void>empty() : watching.finish())
+                    .then(Mono.fromRunnable(passage::hideFromRedirect));
         });
         return passage;
     }
@@ -160,7 +165,7 @@ public final class Passage {
         if (watched != null || request == null || !(refundable || request.dependsOnStatus())) {
             return exchange;
         }
-        WatchedResponse watching = new WatchedResponse(exchange.getResponse());
+        WatchedResponse watching = new WatchedResponse(exchange.getResponse(), this::settleAtCommit);
         watched = watching;
         return exchange.mutate().response(watching).build();
     }
@@ -178,16 +183,28 @@ public final class Passage {
         return written == null ? 500 : written.code().value();
     }
 
-    /** The status is final: only now, and not before the client gets it. */
-    private void commit() {
-        int status = statusOf(response);
-        if (status / 100 == 3) {
+    private void hideFromRedirect() {
+        if (statusOf(response) / 100 == 3) {
             headers.forEach(response.getHeaders()::remove);
         }
+    }
+
+    /**
+     * The status is final when the response is committed, and not before, as late as that can be: if something else fails that is
+     * to be done before the commit, such as saving a session, the client gets an error instead.
+     */
+    private void settleAtCommit() {
+        if (settling.compareAndSet(false, true)) {
+            response.beforeCommit(() -> Mono.fromRunnable(this::settle));
+        }
+    }
+
+    private void settle() {
         ChargedRequest request = charged;
         if (request == null || request.isRefused()) {
             return;
         }
+        int status = statusOf(response);
         if (refundable && status / 100 == 2) {
             request.refund();
         } else if (request.dependsOnStatus()) {
@@ -235,6 +252,9 @@ public final class Passage {
      */
     private void end(boolean answered, IntSupplier status) {
         ended = true;
+        if (!answered) {
+            settleAtCommit();
+        }
         ChargedRequest request = charged;
         if (request == null) {
             return;

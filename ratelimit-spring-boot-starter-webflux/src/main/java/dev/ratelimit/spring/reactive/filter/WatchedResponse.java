@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.http.server.reactive.ServerHttpResponseDecorator;
@@ -19,8 +21,16 @@ final class WatchedResponse extends ServerHttpResponseDecorator {
 
     private final List<Integer> replaced = new CopyOnWriteArrayList<>();
 
-    WatchedResponse(ServerHttpResponse delegate) {
+    private final Runnable beforeWriting;
+
+    /**
+     * Watches a response.
+     *
+     * @param beforeWriting called before the response is written, perhaps several times
+     */
+    WatchedResponse(ServerHttpResponse delegate, Runnable beforeWriting) {
         super(delegate);
+        this.beforeWriting = beforeWriting;
     }
 
     /** In the order in which they were added, since those of the response itself are done before. */
@@ -34,6 +44,24 @@ final class WatchedResponse extends ServerHttpResponseDecorator {
     /** Does what is to be done before the commit: afterwards the status is final. */
     Mono<Void> finish() {
         return Flux.fromIterable(beforeCommit).concatMap(Supplier::get).then();
+    }
+
+    @Override
+    public Mono<Void> writeWith(Publisher<? extends DataBuffer> body) {
+        beforeWriting.run();
+        return super.writeWith(body);
+    }
+
+    @Override
+    public Mono<Void> writeAndFlushWith(Publisher<? extends Publisher<? extends DataBuffer>> body) {
+        beforeWriting.run();
+        return super.writeAndFlushWith(body);
+    }
+
+    @Override
+    public Mono<Void> setComplete() {
+        beforeWriting.run();
+        return super.setComplete();
     }
 
     /** The statuses that were replaced. */

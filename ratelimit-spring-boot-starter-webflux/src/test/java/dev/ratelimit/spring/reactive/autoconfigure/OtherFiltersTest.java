@@ -16,8 +16,13 @@ import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Service;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebExceptionHandler;
 import org.springframework.web.server.WebFilter;
+import org.springframework.web.server.WebSession;
+import org.springframework.web.server.session.CookieWebSessionIdResolver;
+import org.springframework.web.server.session.DefaultWebSessionManager;
+import org.springframework.web.server.session.WebSessionManager;
 import reactor.core.publisher.Mono;
 
 /** Limits beside filters and handlers of errors that an application has itself. */
@@ -49,6 +54,19 @@ class OtherFiltersTest {
                 return exchange.getResponse().setComplete();
             };
         }
+
+        /** Cannot save sessions. */
+        @Bean
+        WebSessionManager webSessionManager() {
+            DefaultWebSessionManager sessions = new DefaultWebSessionManager();
+            sessions.setSessionIdResolver(new CookieWebSessionIdResolver() {
+                @Override
+                public void setSessionId(ServerWebExchange exchange, String id) {
+                    throw new IllegalStateException("on purpose");
+                }
+            });
+            return sessions;
+        }
     }
 
     @Service
@@ -79,13 +97,23 @@ class OtherFiltersTest {
             return mails.send();
         }
 
+        @GetMapping("/session")
+        Mono<String> session(WebSession session) {
+            session.getAttributes().put("name", "value");
+            return Mono.just("saved");
+        }
+
         @GetMapping("/now")
         String now() {
             return mails.now();
         }
     }
 
-    private final RunningApp app = RunningApp.start(List.of(Others.class, Mails.class, Api.class));
+    private final RunningApp app = RunningApp.start(
+            List.of(Others.class, Mails.class, Api.class),
+            "ratelimit.policies.failures.limit=2/hour",
+            "ratelimit.policies.failures.free=2xx",
+            "ratelimit.policies.failures.match.paths=/session");
 
     @AfterEach
     void stop() {
@@ -104,5 +132,13 @@ class OtherFiltersTest {
         assertThat(app.get("/now").status()).isEqualTo(200);
         assertThat(app.get("/now").status()).isEqualTo(429);
         assertThat(app.get("/now").header("Retry-After")).isNotNull();
+    }
+
+    /** What is sent is an error, because the session cannot be saved when the response is committed. */
+    @Test
+    void answerThatCannotBeCommitted_isNotFree() {
+        assertThat(app.get("/session").status()).isEqualTo(500);
+        assertThat(app.get("/session").status()).isEqualTo(500);
+        assertThat(app.get("/session").status()).isEqualTo(429);
     }
 }

@@ -8,7 +8,7 @@ import org.springframework.mock.http.server.reactive.MockServerHttpResponse;
 
 class WatchedResponseTest {
 
-    private final WatchedResponse response = new WatchedResponse(new MockServerHttpResponse());
+    private final WatchedResponse response = new WatchedResponse(new MockServerHttpResponse(), () -> {});
 
     @Test
     void setStatusCode_thatAConditionCanCause_remembersTheOneBefore() {
