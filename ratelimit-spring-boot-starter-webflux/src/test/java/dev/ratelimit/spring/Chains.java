@@ -132,6 +132,18 @@ public final class Chains {
         }
     }
 
+    /** Only callers with a token are let in. */
+    @Configuration(proxyBeanMethods = false)
+    public static class Tokens {
+
+        @Bean
+        SecurityWebFilterChain chain(ServerHttpSecurity http) {
+            return http.authorizeExchange(all -> all.anyExchange().authenticated())
+                    .oauth2ResourceServer(server -> server.jwt(Customizer.withDefaults()))
+                    .build();
+        }
+    }
+
     /** Only callers are let in whom a filter knows by a header. */
     @Configuration(proxyBeanMethods = false)
     public static class KnownByToken {
