@@ -551,9 +551,22 @@ class StartupReportTest {
                 .run(context -> assertThat(context)
                         .getFailure()
                         .rootCause()
-                        .hasMessageContaining("policies need a web framework, which is missing"));
+                        .hasMessageContaining("policies need a web framework of Spring, which is missing"));
 
         assertThat(output).contains("No rate limits: this is not a web application");
+    }
+
+    /** As in an application with Jersey. */
+    @Test
+    void annotationWithoutSpringMvc_needsIt() {
+        new WebApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(RateLimitAutoConfiguration.class))
+                .withBean(Mails.class)
+                .withClassLoader(new FilteredClassLoader(DispatcherServlet.class))
+                .run(context -> assertThat(context)
+                        .getFailure()
+                        .rootCause()
+                        .hasMessageContaining("annotations need a web framework of Spring, which is missing"));
     }
 
     @Test

@@ -11,6 +11,7 @@ import org.slf4j.LoggerFactory;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.BeanPostProcessor;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -26,24 +27,34 @@ class NoPolicyConfiguration {
     private static final Logger log = LoggerFactory.getLogger(RateLimitsConfiguration.class);
 
     NoPolicyConfiguration(RateLimitProperties properties) {
-        if (!properties.enabled()) {
-            log.info("No rate limits: ratelimit.enabled is false");
-        } else if (properties.policies().isEmpty()) {
-            log.info("No rate limits: there is no policy under ratelimit.policies and no @RateLimited method");
-        } else {
-            throw new RateLimitConfigurationException(
-                    "ratelimit.policies",
-                    null,
-                    "policies need a web framework, which is missing; add " + Boot.WEB_STARTER + ", or"
-                            + " spring-boot-starter-webflux with " + Boot.MODULES + "-starter-webflux");
-        }
+        log.info(
+                properties.enabled()
+                        ? "No rate limits: there is no policy under ratelimit.policies and no @RateLimited method"
+                        : "No rate limits: ratelimit.enabled is false");
     }
 
-    /** Stops at beans whose class, and so its annotations, was unknown when it was decided that there are no limits. */
+    private static RateLimitConfigurationException withoutFramework(String where, String what) {
+        return new RateLimitConfigurationException(
+                where,
+                null,
+                what + " need a web framework of Spring, which is missing; add " + Boot.WEB_STARTER + ", or"
+                        + " spring-boot-starter-webflux with " + Boot.MODULES + "-starter-webflux");
+    }
+
+    /**
+     * Stops at beans whose class, and so its annotations, was unknown when it was decided that there are no limits, and before all
+     * beans if there are some for a framework that is not there.
+     */
     @Bean("dev.ratelimit.unlimitedBeans")
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static BeanPostProcessor rateLimitUnlimitedBeans(Environment environment) {
+    static BeanPostProcessor rateLimitUnlimitedBeans(Environment environment, ConfigurableListableBeanFactory beans) {
         boolean enabled = OnRateLimitsEnabled.in(environment);
+        if (enabled && OnRateLimitsCondition.hasPolicies(environment)) {
+            throw withoutFramework("ratelimit.policies", "policies");
+        }
+        if (enabled && OnRateLimitsCondition.anyAnnotated(beans)) {
+            throw withoutFramework("@RateLimited on a bean", "annotations");
+        }
         return new BeanPostProcessor() {
             @Override
             public Object postProcessAfterInitialization(Object bean, String beanName) {
