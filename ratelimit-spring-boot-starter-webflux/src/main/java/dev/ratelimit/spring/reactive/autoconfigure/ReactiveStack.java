@@ -98,13 +98,12 @@ final class ReactiveStack implements WebStack {
     /** Calls whose result comes at once do not know their request. */
     @Override
     public void checkCalls(HandlerMethod handler) {
-        Class<?> type = handler.getMethod().getReturnType();
-        if (!ReactiveCallCharger.isLater(type)) {
+        if (!ReactiveCallCharger.isLater(handler.getMethod())) {
             throw AnnotatedRules.mistake(
                     handler.getBeanType(),
                     handler.getMethod(),
                     "a limit that depends on the arguments of a handler needs one that returns a Mono or a Flux, but it"
-                            + " returns " + type.getSimpleName());
+                            + " returns " + handler.getMethod().getReturnType().getSimpleName());
         }
     }
 

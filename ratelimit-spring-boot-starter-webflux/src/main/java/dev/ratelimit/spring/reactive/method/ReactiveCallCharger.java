@@ -16,6 +16,7 @@ import dev.ratelimit.spring.reactive.request.ReactiveWebResponse;
 import dev.ratelimit.spring.rules.decision.CallLimiter;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import io.micrometer.observation.Observation;
+import java.lang.reflect.Method;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -24,6 +25,8 @@ import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.MethodParameter;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.reactive.HandlerMapping;
 import org.springframework.web.server.ServerWebExchange;
@@ -61,6 +64,20 @@ public final class ReactiveCallCharger implements CallCharger {
         return result == Mono.class || result == Flux.class;
     }
 
+    /** Whether calls of the method are charged when somebody subscribes to its result, and end with it. */
+    public static boolean isLater(Method method) {
+        return isLater(resultOf(method));
+    }
+
+    /** A Kotlin function that suspends returns a {@code Mono} to those who call it by a proxy, and a {@code Flux} for a flow. */
+    private static Class<?> resultOf(Method method) {
+        if (!KotlinDetector.isSuspendingFunction(method)) {
+            return method.getReturnType();
+        }
+        Class<?> declared = new MethodParameter(method, -1).getParameterType();
+        return declared.getName().equals("kotlinx.coroutines.flow.Flow") ? Flux.class : Mono.class;
+    }
+
     @Override
     public CallLimiter.@Nullable Call call(CallTarget target, @Nullable Object[] arguments) {
         return limiter.call(target.type(), target.method(), arguments);
@@ -78,7 +95,7 @@ public final class ReactiveCallCharger implements CallCharger {
 
     @Override
     public @Nullable Object later(MethodInvocation invocation, CallTarget target) {
-        Class<?> type = target.method().getReturnType();
+        Class<?> type = resultOf(target.method());
         if (type == Mono.class) {
             return Mono.deferContextual(
                     context -> subscribe(invocation, target, context).singleOrEmpty());

@@ -3,7 +3,6 @@ package dev.ratelimit.spring.rules.rule;
 import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.rules.text.Quotation;
 import dev.ratelimit.spring.rules.text.Spelling;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -11,6 +10,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.support.AopUtils;
 import org.springframework.util.ClassUtils;
 import org.springframework.util.ReflectionUtils;
 
@@ -96,10 +96,7 @@ public record Fallback(Method method, boolean takesException) {
             all = Arrays.copyOf(arguments, arguments.length + 1);
             all[arguments.length] = refusal;
         }
-        try {
-            return method.invoke(target, all);
-        } catch (InvocationTargetException e) {
-            throw e.getTargetException();
-        }
+        // of a Kotlin function that suspends, it makes a result to come, as a proxy does
+        return AopUtils.invokeJoinpointUsingReflection(target, method, all);
     }
 }
