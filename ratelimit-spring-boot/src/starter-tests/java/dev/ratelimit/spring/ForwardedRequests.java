@@ -26,6 +26,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.springframework.boot.SpringBootVersion;
 
 /**
  * Sends random requests through two gateways, one with limits and one without, to a service that tells what it has got, and
@@ -41,6 +42,8 @@ public final class ForwardedRequests implements AutoCloseable {
             "b.limit=1000000/second",
             "b.match.when=#request.getParameter('kind') != 'none'",
             "b.permits=#request.getParameter('cost') == null ? 1 : 2");
+
+    private static final List<String> METHODS = List.of("PUT", "PATCH", "DELETE", "QUERY");
 
     private static final List<String> TYPES = List.of(
             "application/x-www-form-urlencoded",
@@ -69,6 +72,8 @@ public final class ForwardedRequests implements AutoCloseable {
         // otherwise each answer waits for an acknowledgement
         System.setProperty("sun.net.httpserver.nodelay", "true");
     }
+
+    private static final String REFUSED = "refused by the gateway";
 
     private static final Pattern PAGE_OF_ERRORS = Pattern.compile("[A-Z]+ /error\\b");
 
@@ -130,17 +135,29 @@ public final class ForwardedRequests implements AutoCloseable {
     /** Sends random requests, each through both, and fails at the first that arrives otherwise. */
     public void areTheSame(int requests) throws IOException, InterruptedException {
         for (int i = 0; i < requests; i++) {
-            String method = random.nextInt(8) == 0 ? "PUT" : "POST";
+            String method = random.nextInt(4) == 0 ? METHODS.get(random.nextInt(METHODS.size())) : "POST";
             String uri = "/path" + random.nextInt(3) + (random.nextBoolean() ? "" : "?" + parts(random.nextInt(3)));
             String type = TYPES.get(random.nextInt(4) == 0 ? random.nextInt(TYPES.size()) : random.nextInt(3));
             byte[] body = body(type);
             boolean chunked = random.nextInt(3) == 0;
-            assertThat(send(limited, method, uri, type, body, chunked))
-                    .as(
-                            "request %d: %s %s, %s, %s bytes%s",
-                            i, method, uri, type, body.length, chunked ? ", chunked" : "")
-                    .isEqualTo(send(plain, method, uri, type, body, chunked));
+            String arrived = send(limited, method, uri, type, body, chunked);
+            if (!arrived.equals(REFUSED) || !mayBeRefused(uri, body)) {
+                assertThat(arrived)
+                        .as(
+                                "request %d: %s %s, %s, %s bytes%s",
+                                i, method, uri, type, body.length, chunked ? ", chunked" : "")
+                        .isEqualTo(send(plain, method, uri, type, body, chunked));
+            }
         }
+    }
+
+    /** The Tomcat of Spring Boot 3.5 leaves out parameters without a name; with limits that read some, the answer is 400. */
+    private static boolean mayBeRefused(String uri, byte[] body) {
+        String query = uri.substring(uri.indexOf('?') + 1);
+        return SpringBootVersion.getVersion().startsWith("3.")
+                && Stream.of(query, new String(body, StandardCharsets.ISO_8859_1))
+                        .flatMap(text -> Stream.of(text.split("&")))
+                        .anyMatch(parameter -> parameter.startsWith("="));
     }
 
     private byte[] body(String type) {
@@ -179,7 +196,7 @@ public final class ForwardedRequests implements AutoCloseable {
         // a request that a gateway on servlets cannot read gets a page of errors, for which it asks the service
         return response.statusCode() == 400
                         || PAGE_OF_ERRORS.matcher(response.body()).lookingAt()
-                ? "refused by the gateway"
+                ? REFUSED
                 : response.statusCode() + "\n" + response.body();
     }
 

@@ -1,7 +1,6 @@
 package dev.ratelimit.spring.servlet.gateway;
 
 import dev.ratelimit.spring.ForwardedRequests;
-import dev.ratelimit.spring.SinceBoot4;
 import java.io.IOException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -9,10 +8,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 
-/**
- * Whatever policies read, services get the requests of a gateway byte for byte as without limits.
- */
-@SinceBoot4("the gateway of Spring Cloud 2025.0 answers a form whose parameters a filter has read with an error")
+/** Whatever policies read, services get the requests of a gateway byte for byte as without limits. */
 @Tag("servers")
 @EnabledIf("dev.ratelimit.spring.servlet.gateway.RoutedApp#isPossible")
 class ForwardedRequestsTest {

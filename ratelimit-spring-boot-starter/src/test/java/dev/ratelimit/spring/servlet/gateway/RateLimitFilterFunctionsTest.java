@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RawResponse;
-import dev.ratelimit.spring.SinceBoot4;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import jakarta.servlet.Filter;
 import jakarta.servlet.http.HttpServletRequest;
@@ -149,7 +148,6 @@ class RateLimitFilterFunctionsTest {
 
     /** The gateway shows its filters the query only. */
     @Test
-    @SinceBoot4("the gateway of Spring Cloud 2025.0 answers a form whose parameters a filter has read with an error")
     void route_limitsByTheFieldsOfAForm() {
         assertThat(postForm("?user=another")).isEqualTo(400);
         assertThat(postForm("")).isEqualTo(200);
