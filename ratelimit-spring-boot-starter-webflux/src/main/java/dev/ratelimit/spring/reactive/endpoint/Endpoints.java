@@ -3,9 +3,9 @@ package dev.ratelimit.spring.reactive.endpoint;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.boot.endpoint.KnownEndpoints;
-import dev.ratelimit.spring.boot.endpoint.ManagementRoutes;
-import dev.ratelimit.spring.boot.endpoint.MappedRoutes;
+import dev.ratelimit.spring.boot.endpoint.KnownEndpoints.Route;
 import dev.ratelimit.spring.boot.endpoint.RegistrationWatch;
+import dev.ratelimit.spring.boot.endpoint.RouteIndex;
 import dev.ratelimit.spring.reactive.request.ReactiveWebRequest;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
@@ -31,13 +31,11 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The endpoints of the application, and which of them a request leads to. Handler mappings have side effects, so they are
- * not asked: routes are found in an index of our own, and where that cannot tell, WebFlux itself finds the handler before
- * the request is charged. Thread-safe.
+ * The endpoints of the application, and which of them a request leads to. Mappings of controllers are asked, unless path and
+ * method alone tell what they find. Others have side effects, such as reading the body, so they are not asked: where their
+ * routes cannot tell, WebFlux itself finds the handler before the request is charged. Thread-safe.
  */
 public final class Endpoints implements EndpointResolver {
-
-    private static final WebFluxConditions CONDITIONS = new WebFluxConditions();
 
     /** A mapping that never finds anything. */
     private static final String EMPTY =
@@ -45,10 +43,10 @@ public final class Endpoints implements EndpointResolver {
 
     private final List<HandlerMapping> mappings;
     private final RegistrationWatch watch;
-    private final Map<HandlerMapping, MappedRoutes<RequestMappingInfo, ServerWebExchange>> controllers =
+    private final Map<RequestMappingInfoHandlerMapping, RouteIndex<Route<ServerWebExchange>>> controllers =
             new HashMap<>();
     private final Map<HandlerMapping, FunctionalRoutes> functions = new HashMap<>();
-    private final KnownEndpoints known;
+    private final KnownEndpoints<ServerWebExchange> known;
     private final BooleanSupplier routes;
 
     /** Whether a mapping may lead to an endpoint whose pattern does not match the path. */
@@ -69,15 +67,14 @@ public final class Endpoints implements EndpointResolver {
             Ticker ticker) {
         this.routes = routes;
         this.mappings = mappings.stream().filter(mapping -> !isUnused(mapping)).toList();
-        this.known = new KnownEndpoints(saySomething);
+        this.known = new KnownEndpoints<>(saySomething);
         this.mappings.forEach(this::read);
         this.unindexed = this.mappings.stream()
                 .anyMatch(mapping -> !mapping.getClass().getName().startsWith("org.springframework."));
         this.watch = new RegistrationWatch(
                 "WebFlux",
                 controllers.keySet().stream()
-                        .map(mapping -> RegistrationWatch.Mapping.of(
-                                mapping, ((RequestMappingInfoHandlerMapping) mapping)::getHandlerMethods))
+                        .map(mapping -> RegistrationWatch.Mapping.of(mapping, mapping::getHandlerMethods))
                         .toList(),
                 ticker);
     }
@@ -89,20 +86,9 @@ public final class Endpoints implements EndpointResolver {
 
     private void read(HandlerMapping mapping) {
         if (mapping instanceof RequestMappingInfoHandlerMapping own) {
-            boolean operators = ManagementRoutes.areIn(mapping);
-            own.getHandlerMethods()
-                    .forEach((info, handler) -> known.add(
-                            CONDITIONS.methods(info),
-                            KnownEndpoints.byText(CONDITIONS.patterns(info)),
-                            handler,
-                            operators));
-            if (WebFluxConditions.canStandFor(mapping)) {
-                controllers.put(
-                        mapping,
-                        new MappedRoutes<>(
-                                own.getHandlerMethods(),
-                                CONDITIONS,
-                                (handler, pattern) -> known.of(handler, pattern.getPatternString())));
+            own.getHandlerMethods().forEach((info, handler) -> add(own, info, handler));
+            if (WebFluxConditions.areAll(own)) {
+                controllers.put(own, known.routesOf(own));
             }
         } else if (mapping.getClass() == RouterFunctionMapping.class
                 && mapping instanceof RouterFunctionMapping functional
@@ -110,6 +96,15 @@ public final class Endpoints implements EndpointResolver {
             functions.put(
                     mapping, new FunctionalRoutes(functional.getRouterFunction(), functional.getPathPatternParser()));
         }
+    }
+
+    private void add(RequestMappingInfoHandlerMapping mapping, RequestMappingInfo info, HandlerMethod handler) {
+        known.add(
+                mapping,
+                info.getMethodsCondition().getMethods(),
+                KnownEndpoints.byText(info.getPatternsCondition().getPatterns()),
+                WebFluxConditions.of(info),
+                handler);
     }
 
     @Override
@@ -166,9 +161,9 @@ public final class Endpoints implements EndpointResolver {
     }
 
     private @Nullable Found find(HandlerMapping mapping, ServerWebExchange exchange, PathContainer path) {
-        MappedRoutes<RequestMappingInfo, ServerWebExchange> mapped = controllers.get(mapping);
-        if (mapped != null) {
-            return find(mapped, exchange, path);
+        RouteIndex<Route<ServerWebExchange>> index = controllers.get(mapping);
+        if (index != null && mapping instanceof RequestMappingInfoHandlerMapping own) {
+            return find(own, index.find(path), exchange);
         }
         FunctionalRoutes functional = functions.get(mapping);
         if (functional != null) {
@@ -182,24 +177,22 @@ public final class Endpoints implements EndpointResolver {
     }
 
     private @Nullable Found find(
-            MappedRoutes<RequestMappingInfo, ServerWebExchange> mapped,
-            ServerWebExchange exchange,
-            PathContainer path) {
-        List<MappedRoutes.Route<RequestMappingInfo>> candidates = mapped.candidates(path);
-        if (candidates.isEmpty()) {
-            return null;
+            RequestMappingInfoHandlerMapping mapping,
+            List<Route<ServerWebExchange>> matching,
+            ServerWebExchange exchange) {
+        String method = exchange.getRequest().getMethod().name();
+        Endpoint certain = KnownEndpoints.certain(matching, method, null);
+        ServerWebExchange view = exchange;
+        if (certain == null) {
+            view = new AttributeKeepingExchange(exchange);
+            certain = KnownEndpoints.certain(matching, method, view);
         }
-        MappedRoutes.Route<RequestMappingInfo> plain =
-                MappedRoutes.plain(candidates, exchange.getRequest().getMethod().name(), CONDITIONS);
-        if (plain != null && plain.plain() != null) {
-            return new Found(plain.plain(), true);
+        if (certain != null) {
+            return certain == Endpoint.NOWHERE ? null : new Found(certain, true);
         }
-        MappedRoutes.Match<RequestMappingInfo> best =
-                mapped.best(candidates, new AttributeKeepingExchange(exchange), path.value());
-        Endpoint endpoint =
-                best == null ? null : known.of(best.handler(), best.pattern().getPatternString());
-        // without a match, the mapping answers: 405, 415, 406, 400, or OPTIONS
-        return new Found(endpoint == null ? closestTo(exchange) : endpoint, true);
+        // it answers at once, and changes nothing but attributes
+        HandlerMethod found = mapping.getHandlerInternal(view).toFuture().join();
+        return found == null ? null : new Found(ofMethod(view), true);
     }
 
     /** The endpoint of a request before WebFlux finds it: a file, or the best guess. */
@@ -230,21 +223,27 @@ public final class Endpoints implements EndpointResolver {
 
     /** The endpoint of the handler that WebFlux has found. */
     public Mono<Endpoint> endpointOf(ServerWebExchange exchange, Object handler) {
-        PathPattern pattern = exchange.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
         if (handler instanceof HandlerMethod) {
-            // the mapping's own; the other one has the bean in place of its name
-            HandlerMethod mapped = exchange.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE);
-            if (pattern == null || mapped == null) {
-                // a handler of Spring answers OPTIONS for the endpoint
-                return Mono.just(closestTo(exchange));
-            }
-            Endpoint endpoint = known.of(mapped, pattern.getPatternString());
-            return Mono.just(endpoint == null ? byMethod(exchange, pattern) : endpoint);
+            return Mono.just(ofMethod(exchange));
         }
         if (handler instanceof ResourceWebHandler) {
             return findFile(exchange).defaultIfEmpty(Endpoint.UNMAPPED);
         }
+        PathPattern pattern = exchange.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
         return Mono.just(pattern == null || isAtUrl(handler) ? Endpoint.UNMAPPED : ofFunction(pattern));
+    }
+
+    /** The endpoint of the handler method that a mapping has found. */
+    private Endpoint ofMethod(ServerWebExchange exchange) {
+        PathPattern pattern = exchange.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
+        // the mapping's own; the other one has the bean in place of its name
+        HandlerMethod mapped = exchange.getAttribute(HandlerMapping.BEST_MATCHING_HANDLER_ATTRIBUTE);
+        if (pattern == null || mapped == null) {
+            // a handler of Spring answers OPTIONS for the endpoint
+            return closestTo(exchange);
+        }
+        Endpoint endpoint = known.of(mapped, pattern.getPatternString());
+        return endpoint == null ? byMethod(exchange, pattern) : endpoint;
     }
 
     private boolean isAtUrl(Object handler) {

@@ -27,8 +27,6 @@ import org.springframework.web.util.pattern.PathPattern;
 /** Lists what answers requests, as far as it can be asked: handlers of WebFlux and static files. */
 public final class RouteSurvey {
 
-    private static final WebFluxConditions CONDITIONS = new WebFluxConditions();
-
     /** It never leads to a handler. */
     private static final String EMPTY =
             "org.springframework.web.reactive.config.WebFluxConfigurationSupport$EmptyHandlerMapping";
@@ -67,11 +65,11 @@ public final class RouteSurvey {
         }
         if (mapping instanceof RequestMappingInfoHandlerMapping controllers) {
             controllers.getHandlerMethods().keySet().forEach(info -> {
-                Set<String> methods = CONDITIONS.methods(info).stream()
+                Set<String> methods = info.getMethodsCondition().getMethods().stream()
                         .map(method -> Endpoint.methodOf(method.name()))
                         .collect(Collectors.toSet());
-                CONDITIONS
-                        .patterns(info)
+                info.getPatternsCondition()
+                        .getPatterns()
                         .forEach(pattern -> routes.add(new Route(methods, pattern.getPatternString())));
             });
         } else if (mapping instanceof RouterFunctionMapping functional) {

@@ -7,9 +7,9 @@ import static org.springframework.web.servlet.HandlerMapping.URI_TEMPLATE_VARIAB
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.boot.endpoint.KnownEndpoints;
-import dev.ratelimit.spring.boot.endpoint.ManagementRoutes;
-import dev.ratelimit.spring.boot.endpoint.MappedRoutes;
+import dev.ratelimit.spring.boot.endpoint.KnownEndpoints.Route;
 import dev.ratelimit.spring.boot.endpoint.RegistrationWatch;
+import dev.ratelimit.spring.boot.endpoint.RouteIndex;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.servlet.request.AttributeKeepingRequest;
@@ -49,8 +49,6 @@ import org.springframework.web.util.pattern.PatternParseException;
  */
 public final class Endpoints implements EndpointResolver {
 
-    private static final MvcConditions CONDITIONS = new MvcConditions();
-
     private static final String VARIABLES = Endpoints.class.getName() + ".variables";
 
     private final Dispatchers dispatchers;
@@ -60,11 +58,12 @@ public final class Endpoints implements EndpointResolver {
     /** Since routes have changed, what was read of them is not used. */
     private final RegistrationWatch watch;
 
-    /** The mappings whose routes are indexed by path; all others are asked. */
-    private final Map<HandlerMapping, MappedRoutes<RequestMappingInfo, HttpServletRequest>> routesOf = new HashMap<>();
+    /** The mappings whose routes are indexed by path; all others are asked about every path. */
+    private final Map<RequestMappingInfoHandlerMapping, RouteIndex<Route<HttpServletRequest>>> indexed =
+            new HashMap<>();
 
     /** The routes that match a path without variables and wildcards, by this path, as far as no other mapping is asked. */
-    private final Map<String, List<MappedRoutes.Route<RequestMappingInfo>>> literal = new HashMap<>();
+    private final Map<String, List<Route<HttpServletRequest>>> literal = new HashMap<>();
 
     /** Whether a mapping may lead to an endpoint whose pattern does not match the path. */
     private boolean unindexed;
@@ -72,7 +71,7 @@ public final class Endpoints implements EndpointResolver {
     /** Whether a mapping finds handlers by paths with any suffix, an option of Spring Framework 6. */
     private boolean ignoresSuffixes;
 
-    private final KnownEndpoints known;
+    private final KnownEndpoints<HttpServletRequest> known;
 
     /**
      * Reads the endpoints of these mappings.
@@ -87,66 +86,58 @@ public final class Endpoints implements EndpointResolver {
             Dispatchers dispatchers,
             BiPredicate<Endpoint, HandlerMethod> saySomething,
             Ticker ticker) {
-        this.known = new KnownEndpoints(saySomething);
+        this.known = new KnownEndpoints<>(saySomething);
         this.mappings = mappings.stream().filter(mapping -> !isUnused(mapping)).toList();
         this.dispatchers = dispatchers;
         this.paths = new ServletPaths(dispatchers);
         for (HandlerMapping mapping : mappings) {
             if (mapping instanceof RequestMappingInfoHandlerMapping controllers) {
-                boolean operators = ManagementRoutes.areIn(mapping);
-                controllers
-                        .getHandlerMethods()
-                        .forEach((info, handler) ->
-                                known.add(info.getMethodsCondition().getMethods(), patterns(info), handler, operators));
-                ignoresSuffixes |=
-                        controllers.getHandlerMethods().keySet().stream().anyMatch(Endpoints::addsSuffix);
+                controllers.getHandlerMethods().forEach((info, handler) -> add(controllers, info, handler));
+                if (MvcConditions.areAll(mapping)) {
+                    indexed.put(controllers, known.routesOf(mapping));
+                }
             }
             unindexed |= !isSprings(mapping)
                     || (mapping instanceof RequestMappingInfoHandlerMapping other && !other.usesPathPatterns());
-            if (MvcConditions.canStandFor(mapping)) {
-                RequestMappingInfoHandlerMapping own = (RequestMappingInfoHandlerMapping) mapping;
-                routesOf.put(
-                        mapping,
-                        new MappedRoutes<>(
-                                own.getHandlerMethods(),
-                                CONDITIONS,
-                                (handler, pattern) -> known.of(handler, pattern.getPatternString())));
-            }
         }
         this.watch = new RegistrationWatch(
                 "Spring MVC",
-                routesOf.keySet().stream()
-                        .map(mapping -> RegistrationWatch.Mapping.of(
-                                mapping, ((RequestMappingInfoHandlerMapping) mapping)::getHandlerMethods))
+                indexed.keySet().stream()
+                        .map(mapping -> RegistrationWatch.Mapping.of(mapping, mapping::getHandlerMethods))
                         .toList(),
                 ticker);
         addLiteral();
     }
 
+    private void add(RequestMappingInfoHandlerMapping mapping, RequestMappingInfo info, HandlerMethod handler) {
+        known.add(mapping, info.getMethodsCondition().getMethods(), patterns(info), MvcConditions.of(info), handler);
+        ignoresSuffixes |= addsSuffix(info);
+    }
+
     /** Mappings after one that must be asked have no say, as it comes first. */
     private void addLiteral() {
-        List<MappedRoutes<RequestMappingInfo, HttpServletRequest>> before = new ArrayList<>();
+        List<RouteIndex<Route<HttpServletRequest>>> before = new ArrayList<>();
         for (HandlerMapping mapping : mappings) {
-            MappedRoutes<RequestMappingInfo, HttpServletRequest> indexed = routesOf.get(mapping);
-            if (indexed == null) {
+            RouteIndex<Route<HttpServletRequest>> index = indexed.get(mapping);
+            if (index == null || !(mapping instanceof RequestMappingInfoHandlerMapping controllers)) {
                 return;
             }
-            before.add(indexed);
-            indexed.paths().forEach(path -> literal.computeIfAbsent(path, text -> candidates(before, text)));
+            before.add(index);
+            controllers.getHandlerMethods().keySet().stream()
+                    .flatMap(info -> info.getDirectPaths().stream())
+                    .forEach(path -> literal.computeIfAbsent(path, text -> firstOf(before, text)));
         }
     }
 
     /** The routes of the first mapping that has any for this path. */
-    private static List<MappedRoutes.Route<RequestMappingInfo>> candidates(
-            List<MappedRoutes<RequestMappingInfo, HttpServletRequest>> mappings, String path) {
+    private static List<Route<HttpServletRequest>> firstOf(
+            List<RouteIndex<Route<HttpServletRequest>>> mappings, String path) {
         PathContainer parsed = PathContainer.parsePath(path);
-        for (MappedRoutes<RequestMappingInfo, HttpServletRequest> routes : mappings) {
-            List<MappedRoutes.Route<RequestMappingInfo>> found = routes.candidates(parsed);
-            if (!found.isEmpty()) {
-                return found;
-            }
-        }
-        return List.of();
+        return mappings.stream()
+                .map(index -> index.find(parsed))
+                .filter(found -> !found.isEmpty())
+                .findFirst()
+                .orElse(List.of());
     }
 
     /** Whether the mapping is not the application's own, which may change paths or ask another mapping. */
@@ -242,8 +233,8 @@ public final class Endpoints implements EndpointResolver {
     /** The endpoint of a path without variables; {@code null} if it must be parsed. The same result as {@link #findMapped}. */
     private @Nullable Endpoint findLiteral(ServletWebRequest request) {
         String path = request.writtenPath();
-        List<MappedRoutes.Route<RequestMappingInfo>> candidates = path == null ? null : literal.get(path);
-        return candidates == null ? null : plainEndpoint(candidates, request.request());
+        List<Route<HttpServletRequest>> matching = path == null ? null : literal.get(path);
+        return matching == null ? null : certain(matching, request.request(), null);
     }
 
     /**
@@ -280,48 +271,35 @@ public final class Endpoints implements EndpointResolver {
         }
     }
 
-    /** Asks the mappings in order. Most requests lead to a plain route, which needs no view of the request. */
+    /** Asks the mappings in order, but for those whose answer is certain. Most requests need no view for that. */
     private Endpoint lookUp(HttpServletRequest request, PathContainer path) throws Exception {
         AttributeKeepingRequest view = null;
         for (int i = 0; i < mappings.size(); i++) {
             HandlerMapping mapping = mappings.get(i);
-            MappedRoutes<RequestMappingInfo, HttpServletRequest> indexed =
-                    watch.hasSeenChange() ? null : routesOf.get(mapping);
-            List<MappedRoutes.Route<RequestMappingInfo>> candidates =
-                    indexed == null ? List.of() : indexed.candidates(path);
-            if (indexed != null && candidates.isEmpty()) {
+            RouteIndex<Route<HttpServletRequest>> index = watch.hasSeenChange() ? null : indexed.get(mapping);
+            List<Route<HttpServletRequest>> matching = index == null ? null : index.find(path);
+            Endpoint certain = matching == null ? null : certain(matching, request, null);
+            if (certain == Endpoint.NOWHERE) {
                 continue;
             }
-            Endpoint plain = plainEndpoint(candidates, request);
-            if (plain != null) {
-                return plain;
+            if (certain != null) {
+                return certain;
             }
             if (view == null) {
                 view = new AttributeKeepingRequest(request);
                 ServletRequestPathUtils.parseAndCache(view);
             }
-            Endpoint endpoint = find(mapping, candidates, view, path);
-            if (endpoint != null) {
-                return endpoint;
+            certain = matching == null ? null : certain(matching, request, view);
+            Endpoint found = certain != null ? certain : ask(mapping, view, path);
+            if (found != null) {
+                return found;
             }
         }
         return Endpoint.NOWHERE;
     }
 
-    private @Nullable Endpoint find(
-            HandlerMapping mapping,
-            List<MappedRoutes.Route<RequestMappingInfo>> candidates,
-            AttributeKeepingRequest view,
-            PathContainer path)
+    private @Nullable Endpoint ask(HandlerMapping mapping, AttributeKeepingRequest view, PathContainer path)
             throws Exception {
-        MappedRoutes<RequestMappingInfo, HttpServletRequest> indexed =
-                candidates.isEmpty() ? null : routesOf.get(mapping);
-        MappedRoutes.Match<RequestMappingInfo> best =
-                indexed == null ? null : indexed.best(candidates, view, pathOf(view));
-        if (best != null) {
-            observe(view, best.pattern());
-            return known.of(best.handler(), best.pattern().getPatternString());
-        }
         HandlerExecutionChain chain = mapping.getHandler(view);
         if (chain == null) {
             return null;
@@ -336,22 +314,16 @@ public final class Endpoints implements EndpointResolver {
                 : endpointOf(chain, view);
     }
 
-    /** Of the only route that nothing but path and method decide; {@code null} if there is none. */
-    private static @Nullable Endpoint plainEndpoint(
-            List<MappedRoutes.Route<RequestMappingInfo>> candidates, HttpServletRequest request) {
-        MappedRoutes.Route<RequestMappingInfo> route = MappedRoutes.plain(candidates, request.getMethod(), CONDITIONS);
-        Endpoint plain = route == null ? null : route.plain();
-        PathPattern pattern = plain == null ? null : plain.pattern();
+    private static @Nullable Endpoint certain(
+            List<Route<HttpServletRequest>> matching,
+            HttpServletRequest request,
+            @Nullable AttributeKeepingRequest view) {
+        Endpoint certain = KnownEndpoints.certain(matching, request.getMethod(), view);
+        PathPattern pattern = certain == null ? null : certain.pattern();
         if (pattern != null) {
             observe(request, pattern);
         }
-        return plain;
-    }
-
-    private static String pathOf(HttpServletRequest view) {
-        return ServletRequestPathUtils.getParsedRequestPath(view)
-                .pathWithinApplication()
-                .value();
+        return certain;
     }
 
     /** As in the mapping: refused requests are observed under their pattern, and not as unknown. */
