@@ -8,7 +8,6 @@ import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.servlet.endpoint.Endpoints;
 import dev.ratelimit.spring.servlet.endpoint.RouteSurvey;
-import dev.ratelimit.spring.servlet.endpoint.RoutedEndpoints;
 import dev.ratelimit.spring.servlet.request.Dispatchers;
 import dev.ratelimit.spring.servlet.surroundings.FiltersAfterWait;
 import dev.ratelimit.spring.servlet.surroundings.OtherFilters;
@@ -52,9 +51,10 @@ final class ServletStack implements WebStack {
 
     @Override
     public EndpointResolver findEndpoints(BiPredicate<Endpoint, HandlerMethod> annotations) {
-        Endpoints found = new Endpoints(handlerMappings(), dispatchers, annotations, ticker);
+        boolean routes = context.containsBean(RateLimitGatewayMvcAutoConfiguration.ROUTES);
+        Endpoints found = new Endpoints(handlerMappings(), dispatchers, annotations, routes, ticker);
         endpoints = found;
-        return context.containsBean(RateLimitGatewayMvcAutoConfiguration.ROUTES) ? new RoutedEndpoints(found) : found;
+        return found;
     }
 
     @Override

@@ -72,6 +72,16 @@ public final class Endpoints implements EndpointResolver {
     private boolean ignoresSuffixes;
 
     private final KnownEndpoints<HttpServletRequest> known;
+    private final boolean routes;
+
+    /** Reads the endpoints of these mappings, of an application without a gateway. */
+    public Endpoints(
+            List<HandlerMapping> mappings,
+            Dispatchers dispatchers,
+            BiPredicate<Endpoint, HandlerMethod> saySomething,
+            Ticker ticker) {
+        this(mappings, dispatchers, saySomething, false, ticker);
+    }
 
     /**
      * Reads the endpoints of these mappings.
@@ -79,13 +89,16 @@ public final class Endpoints implements EndpointResolver {
      * @param mappings in the order in which the dispatcher asks them
      * @param dispatchers which requests the dispatcher handles
      * @param saySomething whether the annotations of a handler method concern its endpoint
+     * @param routes whether there are routes of a gateway, which are only known when their handlers are called
      * @param ticker when to look for controllers that come later
      */
     public Endpoints(
             List<HandlerMapping> mappings,
             Dispatchers dispatchers,
             BiPredicate<Endpoint, HandlerMethod> saySomething,
+            boolean routes,
             Ticker ticker) {
+        this.routes = routes;
         this.known = new KnownEndpoints<>(saySomething);
         this.mappings = mappings.stream().filter(mapping -> !isUnused(mapping)).toList();
         this.dispatchers = dispatchers;
@@ -204,6 +217,16 @@ public final class Endpoints implements EndpointResolver {
     @Override
     public boolean ignoresSuffixes() {
         return ignoresSuffixes;
+    }
+
+    @Override
+    public boolean haveRoutes() {
+        return routes;
+    }
+
+    @Override
+    public boolean knowRoutes() {
+        return false;
     }
 
     @Override
