@@ -10,6 +10,7 @@ import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.boot.autoconfigure.RateLimitWithoutStackAutoConfiguration;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -340,7 +341,7 @@ class MethodMistakesTest {
     @Test
     void applicationWithoutWeb_isTold(CapturedOutput output) {
         new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(RateLimitWithoutServletAutoConfiguration.class))
+                .withConfiguration(AutoConfigurations.of(RateLimitWithoutStackAutoConfiguration.class))
                 .withUserConfiguration(NotInTheInterface.class)
                 .run(context -> assertThat(context).hasNotFailed());
 

@@ -8,6 +8,7 @@ import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RateLimitExempt;
 import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.boot.autoconfigure.RateLimitWithoutStackAutoConfiguration;
 import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.stream.Stream;
@@ -47,7 +48,7 @@ import org.springframework.web.servlet.DispatcherServlet;
 class StartupReportTest {
 
     private static final AutoConfigurations AUTO =
-            OnBoot.webMvc(RateLimitAutoConfiguration.class, RateLimitWithoutServletAutoConfiguration.class);
+            OnBoot.webMvc(RateLimitAutoConfiguration.class, RateLimitWithoutStackAutoConfiguration.class);
 
     private final WebApplicationContextRunner runner = new WebApplicationContextRunner().withConfiguration(AUTO);
 

@@ -1,7 +1,6 @@
 package dev.ratelimit.spring.reactive.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.RateLimiter;
@@ -9,21 +8,18 @@ import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.RateLimited;
-import dev.ratelimit.spring.boot.version.Boot;
+import dev.ratelimit.spring.boot.autoconfigure.RateLimitWithoutStackAutoConfiguration;
 import dev.ratelimit.spring.reactive.filter.RateLimitWebFilter;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.springframework.beans.factory.support.DefaultListableBeanFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ReactiveWebApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
-import org.springframework.boot.test.util.TestPropertyValues;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
-import org.springframework.core.env.StandardEnvironment;
 import org.springframework.stereotype.Controller;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -37,7 +33,7 @@ class RateLimitWebFluxAutoConfigurationTest {
 
     private final ReactiveWebApplicationContextRunner runner = new ReactiveWebApplicationContextRunner()
             .withConfiguration(OnBoot.webFlux(
-                    RateLimitWebFluxAutoConfiguration.class, RateLimitWithoutWebFluxAutoConfiguration.class));
+                    RateLimitWebFluxAutoConfiguration.class, RateLimitWithoutStackAutoConfiguration.class));
 
     @Configuration(proxyBeanMethods = false)
     static class OwnStore {
@@ -140,20 +136,9 @@ class RateLimitWebFluxAutoConfigurationTest {
     }
 
     @Test
-    void servletApplication_withPolicies_failsTheStart() {
-        StandardEnvironment environment = new StandardEnvironment();
-        TestPropertyValues.of(POLICY).applyTo(environment);
-
-        assertThatThrownBy(() -> new RateLimitWithoutWebFluxAutoConfiguration.Servlet(
-                        environment, new DefaultListableBeanFactory()))
-                .isInstanceOf(RateLimitConfigurationException.class)
-                .hasMessageContaining("use " + Boot.MODULES + "-starter instead");
-    }
-
-    @Test
     void noWebApplication_withPolicies_warns(CapturedOutput output) {
         new ApplicationContextRunner()
-                .withConfiguration(AutoConfigurations.of(RateLimitWithoutWebFluxAutoConfiguration.class))
+                .withConfiguration(AutoConfigurations.of(RateLimitWithoutStackAutoConfiguration.class))
                 .withPropertyValues(POLICY)
                 .run(context -> assertThat(context).hasNotFailed());
 
