@@ -12,7 +12,6 @@ import dev.ratelimit.spring.rules.request.EndpointResolver;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.BiPredicate;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -79,7 +78,8 @@ public final class Endpoints implements EndpointResolver {
                 ticker);
     }
 
-    private static boolean isUnused(HandlerMapping mapping) {
+    /** Whether the mapping never finds anything. */
+    static boolean isUnused(HandlerMapping mapping) {
         return mapping.getClass().getName().equals(EMPTY)
                 || (mapping instanceof RouterFunctionMapping functional && functional.getRouterFunction() == null);
     }
@@ -230,7 +230,7 @@ public final class Endpoints implements EndpointResolver {
             return findFile(exchange).defaultIfEmpty(Endpoint.UNMAPPED);
         }
         PathPattern pattern = exchange.getAttribute(HandlerMapping.BEST_MATCHING_PATTERN_ATTRIBUTE);
-        return Mono.just(pattern == null || isAtUrl(handler) ? Endpoint.UNMAPPED : ofFunction(pattern));
+        return Mono.just(pattern == null || isAtUrl(handler) ? Endpoint.UNMAPPED : Endpoint.of(List.of(), pattern));
     }
 
     /** The endpoint of the handler method that a mapping has found. */
@@ -255,14 +255,6 @@ public final class Endpoints implements EndpointResolver {
     private static Endpoint byMethod(ServerWebExchange exchange, PathPattern pattern) {
         return Endpoint.of(
                 List.of(Endpoint.methodOf(exchange.getRequest().getMethod().name())), pattern);
-    }
-
-    private Endpoint ofFunction(PathPattern pattern) {
-        return functions.values().stream()
-                .map(routes -> routes.of(pattern.getPatternString()))
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElseGet(() -> Endpoint.of(List.of(), pattern));
     }
 
     /** The most specific endpoint by path alone, preferably one for the request's method. */

@@ -5,10 +5,8 @@ import dev.ratelimit.spring.rules.path.Routes;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpMethod;
@@ -31,9 +29,6 @@ final class FunctionalRoutes {
 
     private final RouteIndex<Route> index = new RouteIndex<>();
 
-    /** By pattern. */
-    private final Map<String, Endpoint> endpoints = new HashMap<>();
-
     FunctionalRoutes(RouterFunction<?> function, PathPatternParser parser) {
         List<FunctionVisitor.Seen> seen = FunctionVisitor.routesOf(function);
         for (int i = 0; i < seen.size(); i++) {
@@ -51,19 +46,7 @@ final class FunctionalRoutes {
             pattern = parser.parse(FunctionVisitor.EVERY_PATH);
             clear = false;
         }
-        Endpoint endpoint = of(pattern);
-        index.add(pattern, new Route(order, seen.methods(), endpoint, clear));
-    }
-
-    /** The endpoint of the routes with this pattern. */
-    private Endpoint of(PathPattern pattern) {
-        return endpoints.computeIfAbsent(pattern.getPatternString(), text -> Endpoint.of(List.of(), pattern));
-    }
-
-    /** The endpoint of a route with this pattern; {@code null} if none was seen. */
-    @Nullable
-    Endpoint of(String pattern) {
-        return endpoints.get(pattern);
+        index.add(pattern, new Route(order, seen.methods(), Endpoint.of(List.of(), pattern), clear));
     }
 
     /**

@@ -27,10 +27,6 @@ import org.springframework.web.util.pattern.PathPattern;
 /** Lists what answers requests, as far as it can be asked: handlers of WebFlux and static files. */
 public final class RouteSurvey {
 
-    /** It never leads to a handler. */
-    private static final String EMPTY =
-            "org.springframework.web.reactive.config.WebFluxConfigurationSupport$EmptyHandlerMapping";
-
     /** Resolvers that find a file under its own name. */
     private static final List<Class<?>> BY_NAME =
             List.of(PathResourceResolver.class, CachingResourceResolver.class, EncodedResourceResolver.class);
@@ -60,7 +56,7 @@ public final class RouteSurvey {
     }
 
     private void add(HandlerMapping mapping) {
-        if (mapping.getClass().getName().equals(EMPTY)) {
+        if (Endpoints.isUnused(mapping)) {
             return;
         }
         if (mapping instanceof RequestMappingInfoHandlerMapping controllers) {
