@@ -21,8 +21,6 @@ import dev.ratelimit.spring.rules.history.ChangeStore.Name;
 import dev.ratelimit.spring.rules.history.ChangedValue;
 import dev.ratelimit.spring.rules.history.EndAlarm;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
-import dev.ratelimit.spring.rules.rule.LiveOverrides;
-import dev.ratelimit.spring.rules.rule.OverrideKey;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.spring.rules.text.Quotation;
@@ -34,11 +32,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
-import java.util.Queue;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -65,7 +60,6 @@ public final class KeyOverrides implements AutoCloseable {
     private static final String OVERRIDE = "override";
 
     private final RequestRules rules;
-    private final Ticker clock;
     private final ChangeStore store;
     private final EndAlarm ends;
 
@@ -78,19 +72,7 @@ public final class KeyOverrides implements AutoCloseable {
     /** When they end, with some that were replaced. Used under the lock. */
     private final PriorityQueue<End> queue = new PriorityQueue<>(Comparator.comparingLong(End::untilMicros));
 
-    /** Whose tables are to be changed. */
-    private final Queue<Name> changed = new ConcurrentLinkedQueue<>();
-
-    /** Why some of them do not apply here. */
-    private final Map<Name, String> misfits = new ConcurrentHashMap<>();
-
-    /** Of these, those that were not logged. */
-    private final Queue<Name> newMisfits = new ConcurrentLinkedQueue<>();
-
-    /** What applies under the rules in force, by policy, and these. Used under the lock of the rules. */
-    private final Map<String, LiveOverrides> tables = new HashMap<>();
-
-    private Map<String, Rule> tablesOf = Map.of();
+    private final OverrideTables tables;
 
     /** Is told what happens to overrides without anybody asking here. */
     private volatile Observer observer = (policy, override, action) -> {};
@@ -123,10 +105,11 @@ public final class KeyOverrides implements AutoCloseable {
      */
     public KeyOverrides(RequestRules rules, ChangeStore store, Scheduler scheduler) {
         this.rules = rules;
-        this.clock = store.clock();
+        Ticker clock = store.clock();
         this.store = store;
         this.ends = new EndAlarm(scheduler, clock, this::end);
-        rules.override(this::tables);
+        this.tables = new OverrideTables(clock, known);
+        rules.override(tables::under);
         store.observe(Kind.OVERRIDE, this::adopt);
     }
 
@@ -163,7 +146,7 @@ public final class KeyOverrides implements AutoCloseable {
         WellFormed.check("limit", override.limit(), MAX_LIMIT);
         String reason = override.reason();
         WellFormed.check("reason", reason, MAX_REASON);
-        Name name = Name.ofKey(policy, keyOf(now, rule, key).value());
+        Name name = Name.ofKey(policy, OverrideTables.keyOf(now, rule, key).value());
         String limit = override.limit().strip();
         checkWord(limit);
         if (rule.overrides().read(limit) instanceof LimitOverride.Limited limited) {
@@ -250,17 +233,11 @@ public final class KeyOverrides implements AutoCloseable {
         }
     }
 
-    /** How the policy of a rule encodes a key, which other instances are to read as it is. */
-    static OverrideKey keyOf(RulesInForce now, Rule rule, String key) {
-        WellFormed.check("key", key);
-        return OverrideKey.ofPlain(rule.key(), now.sources(), key);
-    }
-
     /** A key in its usual spelling or, if it does not fit the policy of this instance, as it is listed. */
     private String existing(String policy, String key) {
         RulesInForce now = rules.including(policy);
         try {
-            String usual = keyOf(now, now.rule(policy), key).value();
+            String usual = OverrideTables.keyOf(now, now.rule(policy), key).value();
             return isKnown(policy, usual) || !isKnown(policy, key) ? usual : key;
         } catch (IllegalArgumentException e) {
             if (isKnown(policy, key)) {
@@ -278,7 +255,7 @@ public final class KeyOverrides implements AutoCloseable {
     String encoded(String policy, String key) {
         RulesInForce now = rules.including(policy);
         try {
-            return keyOf(now, now.rule(policy), key).encoded();
+            return OverrideTables.keyOf(now, now.rule(policy), key).encoded();
         } catch (IllegalArgumentException e) {
             return key;
         }
@@ -393,9 +370,9 @@ public final class KeyOverrides implements AutoCloseable {
                         queue.add(new End(name, value.until()));
                     }
                 }
-                changed.add(name);
+                tables.change(name);
             });
-            rules.override(this::tables);
+            rules.override(tables::under);
             setAlarm();
         } finally {
             lock.unlock();
@@ -430,11 +407,11 @@ public final class KeyOverrides implements AutoCloseable {
                     ended.put(end.name(), describe(end.name(), value));
                     forget(end.name());
                     store.end(end.name(), "", end.untilMicros());
-                    changed.add(end.name());
+                    tables.change(end.name());
                 }
             }
             if (!ended.isEmpty()) {
-                rules.override(this::tables);
+                rules.override(tables::under);
             }
             setAlarm();
             tell(ended, Action.EXPIRED);
@@ -450,103 +427,6 @@ public final class KeyOverrides implements AutoCloseable {
                     .forEach(one -> observer.changed(one.getKey().policy(), one.getValue(), action));
         } else {
             log.info("{} overrides of single keys under rate limits are {}", some.size(), PropertyName.of(action));
-        }
-    }
-
-    /** What applies under these rules, by policy; what does not fit them is left out. */
-    @SuppressWarnings("ReferenceEquality") // those that were read anew are others
-    private Map<String, LiveOverrides> tables(RulesInForce now) {
-        Set<Name> misfitsBefore = Set.of();
-        if (now.byPolicy() != tablesOf) {
-            tablesOf = now.byPolicy();
-            misfitsBefore = Set.copyOf(misfits.keySet());
-            changed.clear();
-            tables.clear();
-            misfits.clear();
-            Map<String, LimitOverride> read = new HashMap<>();
-            known.forEach((policy, keys) -> {
-                read.clear();
-                keys.keySet().forEach(key -> update(now, Name.ofKey(policy, key), read));
-            });
-        } else {
-            for (Name name = changed.poll(); name != null; name = changed.poll()) {
-                update(now, name, new HashMap<>());
-            }
-        }
-        tellMisfits(misfitsBefore);
-        return tables;
-    }
-
-    /** One line for thousands, and no keys in it. */
-    private void tellMisfits(Set<Name> before) {
-        Map<String, Integer> byPolicy = new TreeMap<>();
-        for (Name name = newMisfits.poll(); name != null; name = newMisfits.poll()) {
-            if (!before.contains(name)) {
-                byPolicy.merge(name.policy(), 1, Integer::sum);
-            }
-        }
-        byPolicy.forEach((policy, count) -> log.warn(
-                "{} of the overrides of keys under rate limit {} do not apply on this instance, whose configuration they do"
-                        + " not fit; their list says why",
-                count,
-                Quotation.of(policy)));
-    }
-
-    /** As in the configuration, who is blocked or unlimited is so by both limits of a policy. */
-    private void update(RulesInForce now, Name name, Map<String, LimitOverride> read) {
-        String policy = name.policy();
-        String rate = Rule.withoutConcurrency(policy);
-        misfits.remove(name);
-        LiveOverrides.Entry own = entry(now, name, read);
-        put(
-                now,
-                policy,
-                name.key(),
-                own != null || rate.equals(policy) ? own : fixed(now, Name.ofKey(rate, name.key())));
-        Name beside = Name.ofKey(Rule.concurrencyOf(policy), name.key());
-        if (now.byPolicy().containsKey(beside.policy()) && value(beside) == null) {
-            put(now, beside.policy(), name.key(), fixed(now, name));
-        }
-    }
-
-    private LiveOverrides.@Nullable Entry fixed(RulesInForce now, Name name) {
-        LiveOverrides.Entry entry = entry(now, name, new HashMap<>());
-        return entry != null && entry.override() instanceof LimitOverride.Fixed ? entry : null;
-    }
-
-    private void put(RulesInForce now, String policy, String key, LiveOverrides.@Nullable Entry entry) {
-        Rule rule = now.byPolicy().get(policy);
-        if (rule == null || (entry == null && !tables.containsKey(policy))) {
-            return;
-        }
-        try {
-            LiveOverrides table = tables.computeIfAbsent(policy, name -> new LiveOverrides(clock, rule));
-            table.put(keyOf(now, rule, key), entry);
-            if (table.isEmpty()) {
-                tables.remove(policy);
-            }
-        } catch (IllegalArgumentException e) {
-            // it is not in the table either
-        }
-    }
-
-    /** The override of a key under these rules; {@code null} if there is none, or it does not fit. */
-    private LiveOverrides.@Nullable Entry entry(RulesInForce now, Name name, Map<String, LimitOverride> read) {
-        ChangedValue value = value(name);
-        if (value == null) {
-            return null;
-        }
-        try {
-            Rule rule = now.rule(name.policy());
-            OverrideKey unused = keyOf(now, rule, name.key());
-            LimitOverride override = read.computeIfAbsent(value.to(), rule.overrides()::read);
-            long until = value.until() == ChangedValue.NEVER ? LiveOverrides.NEVER : value.until() * 1000;
-            return new LiveOverrides.Entry(override, until, name.key());
-        } catch (IllegalArgumentException | RateLimitConfigurationException e) {
-            if (misfits.put(name, String.valueOf(e.getMessage())) == null) {
-                newMisfits.add(name);
-            }
-            return null;
         }
     }
 
@@ -567,14 +447,14 @@ public final class KeyOverrides implements AutoCloseable {
     /** How many of a policy apply on this instance. */
     public long count(String policy) {
         return known.getOrDefault(policy, Map.of()).keySet().stream()
-                .filter(key -> !misfits.containsKey(Name.ofKey(policy, key)))
+                .filter(key -> misfit(policy, key) == null)
                 .count();
     }
 
     /** Why an override does not apply on this instance; {@code null} if it does. */
     @Nullable
     String misfit(String policy, String key) {
-        return misfits.get(Name.ofKey(policy, key));
+        return tables.misfit(Name.ofKey(policy, key));
     }
 
     /** The override of a key in its usual spelling; {@code null} if there is none. */
