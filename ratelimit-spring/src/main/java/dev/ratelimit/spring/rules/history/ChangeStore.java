@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -42,6 +44,9 @@ public final class ChangeStore {
 
     /** How often another instance may be first. */
     private static final int ATTEMPTS = 20;
+
+    /** How long an operator waits for other changes, and for attempts of the own: nobody waits for an answer longer. */
+    private static final long PATIENCE_NANOS = 2_000_000_000;
 
     /** What is changed. */
     public enum Kind {
@@ -144,7 +149,9 @@ public final class ChangeStore {
     public record Ended(Name name, String text, String rest, long untilMicros) {}
 
     private final Ticker ticker;
-    private final Turns turns;
+
+    /** Lets one change after the other ask others. */
+    private final ReentrantLock lock = new ReentrantLock(true);
 
     /** How far the clock of all instances is ahead of that of this one. */
     private final AtomicLong aheadMicros = new AtomicLong();
@@ -158,7 +165,6 @@ public final class ChangeStore {
     /** Nothing is changed. */
     public ChangeStore(Ticker ticker) {
         this.ticker = ticker;
-        this.turns = new Turns(ticker);
         for (Kind kind : Kind.values()) {
             texts.put(kind, new ConcurrentHashMap<>());
             observers.put(kind, all -> {});
@@ -246,10 +252,13 @@ public final class ChangeStore {
      * @throws IllegalStateException if changes cannot be shared at the moment
      */
     public <T> T change(Supplier<Change> question, Function<String, T> answer) {
-        long deadline = turns.take();
+        long deadline = ticker.nanos() + PATIENCE_NANOS;
+        lockInTime();
         try {
             for (int i = 0; i < ATTEMPTS; i++) {
-                turns.checkInTime(deadline);
+                if (ticker.nanos() - deadline >= 0) {
+                    throw tooLate();
+                }
                 Change change = question.get();
                 SharedChanges others = shared;
                 Accepted at =
@@ -265,8 +274,25 @@ public final class ChangeStore {
             }
             throw new IllegalStateException("other instances are changing the same at this moment; try again");
         } finally {
-            turns.pass();
+            lock.unlock();
         }
+    }
+
+    private void lockInTime() {
+        try {
+            if (lock.tryLock(PATIENCE_NANOS, TimeUnit.NANOSECONDS)) {
+                return;
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        throw tooLate();
+    }
+
+    private static IllegalStateException tooLate() {
+        return new IllegalStateException(
+                "changes before this one took too long, since Redis answers slowly or not at all, or other instances are"
+                        + " changing the same at this moment; nothing is changed; try again");
     }
 
     private void set(Name name, String text) {
@@ -325,11 +351,11 @@ public final class ChangeStore {
 
     /** Runs work while no change of this instance is under way. */
     public void exclusively(Runnable work) {
-        turns.await();
+        lock.lock();
         try {
             work.run();
         } finally {
-            turns.pass();
+            lock.unlock();
         }
     }
 
