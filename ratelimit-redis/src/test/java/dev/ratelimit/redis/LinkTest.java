@@ -188,7 +188,7 @@ class LinkTest {
     @Test
     void lost_isReopenedByARequestThatComesFirst_andNotTwice() {
         lose();
-        link.live();
+        CompletableFuture<?> unused = link.live();
         attemptSucceeds("second");
 
         time.advance(Duration.ofSeconds(1));

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.operation.RefreshedConfiguration;
 import dev.ratelimit.test.FakeTicker;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
@@ -209,7 +209,7 @@ public final class RunningApp implements AutoCloseable {
                 .replace(REPLACEABLE, new MapPropertySource(REPLACEABLE, wanted.policies()));
         context.publishEvent(
                 new EnvironmentChangeEvent(context, wanted.policies().keySet()));
-        if (bean(RateLimitOperations.class).refusedConfiguration() != null) {
+        if (bean(RefreshedConfiguration.class).refused() != null) {
             return false;
         }
         context.getBeansOfType(InMemoryStore.class).values().forEach(InMemoryStore::clear);
@@ -238,9 +238,8 @@ public final class RunningApp implements AutoCloseable {
             return false;
         }
         ticker.advanceOnRead(Duration.ZERO);
-        RateLimitOperations operations = bean(RateLimitOperations.class);
-        if (!operations.history(1).isEmpty()
-                || operations.names().stream().anyMatch(p -> operations.trial(p) != null)) {
+        RateLimitPolicies policies = bean(RateLimitPolicies.class);
+        if (!policies.history(1).isEmpty() || policies.names().stream().anyMatch(p -> policies.trial(p) != null)) {
             return false;
         }
         context.getBeanProvider(WaitingRequests.class)

@@ -13,8 +13,11 @@ import dev.ratelimit.simulator.command.Main;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitChange;
+import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.boot.spi.StoreDecorator;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.decision.OutcomeCounter;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.recording.RequestRecording;
 import dev.ratelimit.test.FakeTicker;
 import dev.ratelimit.test.spring.WithFakeTicker;
 import jakarta.servlet.Filter;
@@ -37,6 +40,7 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
@@ -174,7 +178,13 @@ class ReplayTest {
     private Work work;
 
     @Autowired
-    private RateLimitOperations operations;
+    private RateLimitPolicies limits;
+
+    @Autowired
+    private RequestRules rules;
+
+    @Autowired
+    private List<OutcomeCounter> counters;
 
     @LocalServerPort
     private int port;
@@ -195,11 +205,11 @@ class ReplayTest {
 
     @Test
     void replay_ofWhatWasRecordedInShadowMode_decidesAsTheApplicationThenDoes() throws Exception {
-        Set<String> policies = operations.names();
-        policies.forEach(policy -> operations.change(policy, RateLimitChange.toMode(Mode.SHADOW)));
+        Set<String> policies = limits.names();
+        policies.forEach(policy -> limits.change(policy, RateLimitChange.toMode(Mode.SHADOW)));
         Recorded recording = run();
         assertThat(refused()).isZero();
-        policies.forEach(operations::restore);
+        policies.forEach(limits::restore);
 
         run();
 
@@ -365,7 +375,11 @@ class ReplayTest {
     }
 
     private int recorded() {
-        return (int) operations.observations().recording().count() - 1;
+        RequestRecording recording = Objects.requireNonNull(RequestRecording.among(counters.stream()));
+        return (int) recording
+                        .lines(rules.inForce(), rules.haveStages(), key -> key)
+                        .count()
+                - 1;
     }
 
     private static List<String> replay(Recorded recording) throws IOException {

@@ -1,6 +1,7 @@
 package dev.ratelimit.benchmarks.spring;
 
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.KeyOverride;
@@ -8,7 +9,9 @@ import dev.ratelimit.spring.WebRequest;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.history.ChangeStore;
+import dev.ratelimit.spring.rules.history.OperatorActions;
+import dev.ratelimit.spring.rules.override.KeyOverrides;
 import java.security.Principal;
 import java.util.Collection;
 import java.util.List;
@@ -155,10 +158,15 @@ public class OverridesBenchmark {
     @Setup
     public void override() {
         rules = rules(key);
-        RateLimitOperations operations = new RateLimitOperations(rules, store, Ticker.system());
+        KeyOverrides live = new KeyOverrides(
+                rules,
+                new ChangeStore(Ticker.system()),
+                Scheduler.system(),
+                text -> text,
+                new OperatorActions(() -> null, List.of(), List.of(), event -> {}, false));
         for (int i = 0; i < overrides; i++) {
             String other = key.equals("ip") ? "11.0." + i / 256 + "." + i % 256 : "other-" + i;
-            operations.override("p", other, KeyOverride.blocked());
+            live.set("p", other, KeyOverride.blocked(), null);
         }
         for (int i = 0; i < KEYS; i++) {
             requests[i] = new Request("user-" + i, "10.0." + i / 256 + "." + i % 256);

@@ -11,7 +11,7 @@ import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.operation.Explanations;
 import dev.ratelimit.spring.rules.recording.RequestRecording;
 import dev.ratelimit.spring.servlet.filter.OutermostFilter;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
@@ -92,10 +92,10 @@ class RateLimitFilterConfiguration {
 
     @Bean("dev.ratelimit.explainer")
     RequestExplainer rateLimitExplainer(
-            ObjectProvider<RateLimitOperations> operations, ServletPaths paths, ListableBeanFactory beans) {
-        return (facts, user, showKeys) -> operations
+            ObjectProvider<Explanations> explanations, ServletPaths paths, ListableBeanFactory beans) {
+        return (facts, user, showKeys) -> explanations
                 .getObject()
-                .explain(
+                .of(
                         beans.containsBean(BEFORE_SECURITY)
                                 ? new ServletWebRequest(ExplainedRequest.of(facts, null), paths)
                                 : null,

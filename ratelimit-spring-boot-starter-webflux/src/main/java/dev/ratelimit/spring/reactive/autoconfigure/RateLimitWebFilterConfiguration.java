@@ -23,7 +23,7 @@ import dev.ratelimit.spring.reactive.request.RouteFinder;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.operation.Explanations;
 import dev.ratelimit.spring.rules.recording.RequestRecording;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.rule.WatchedResults;
@@ -87,7 +87,7 @@ class RateLimitWebFilterConfiguration {
 
     @Bean("dev.ratelimit.explainer")
     RequestExplainer rateLimitExplainer(
-            ObjectProvider<RateLimitOperations> operations,
+            ObjectProvider<Explanations> explanations,
             ObjectProvider<RouteFinder> routes,
             ReactiveStack stack,
             ListableBeanFactory beans) {
@@ -97,9 +97,9 @@ class RateLimitWebFilterConfiguration {
             RouteFinder finder = routes.getIfAvailable();
             boolean certain = endpoints.find(request.exchange()).certain();
             List<String> named = finder == null || certain ? List.of() : finder.find(request.exchange());
-            return operations
+            return explanations
                     .getObject()
-                    .explain(
+                    .of(
                             beans.containsBean(BEFORE_SECURITY)
                                     ? perhapsLeading(ExplainedExchange.of(facts, null), endpoints)
                                     : null,

@@ -7,7 +7,7 @@ import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.WebRequest;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.operation.RefreshedConfiguration;
 import java.io.File;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -205,7 +205,8 @@ class RateLimitsPageTest {
                         policies.map(property -> property.split("=", 2))
                                 .collect(Collectors.toMap(
                                         property -> "ratelimit.policies." + property[0], property -> property[1]))));
-        assertThat(running.bean(RateLimitOperations.class).refresh(environment)).isTrue();
+        assertThat(running.bean(RefreshedConfiguration.class).refresh(environment))
+                .isTrue();
     }
 
     private static String base64(String script) {

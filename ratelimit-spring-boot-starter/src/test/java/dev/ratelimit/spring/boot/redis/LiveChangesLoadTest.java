@@ -11,13 +11,14 @@ import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.PlanResolver;
 import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitChange.OfPlan;
+import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.Server;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.history.ChangeStore;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.time.Duration;
@@ -85,7 +86,8 @@ class LiveChangesLoadTest {
                 "ratelimit.policies.p.plans.pro=3000/day",
                 "ratelimit.policies.p.key=header:X-Id",
                 "logging.level.dev.ratelimit=off");
-        final RateLimitOperations operations = app.bean(RateLimitOperations.class);
+        final RateLimitPolicies policies = app.bean(RateLimitPolicies.class);
+        final ChangeStore changes = app.bean(ChangeStore.class);
         final RequestRules rules = app.bean(RequestRules.class);
 
         /** A change always sets the limit, a burst of twice as much, and a plan with three times as much. */
@@ -102,14 +104,14 @@ class LiveChangesLoadTest {
                                             plan.policy().limits().get(0).rate().permits())
                                     .isEqualTo(3 * permits));
             Instant before = Instant.now();
-            assertThat(operations.overrides("p"))
+            assertThat(policies.overrides("p"))
                     .allSatisfy(one -> assertThat(one.until()).isAfter(before));
             looks.incrementAndGet();
         }
 
         /** Whether a key is blocked by an override. */
         boolean blocks(String key) {
-            return operations.charge("p", key).permits() > 1;
+            return policies.charge("p", key).permits() > 1;
         }
 
         @Override
@@ -134,7 +136,7 @@ class LiveChangesLoadTest {
         public void run() {
             for (int i = 0; i < EDITS / OPERATORS && failures.isEmpty(); ) {
                 try {
-                    edit(instances.get(random.nextInt(INSTANCES)).operations);
+                    edit(instances.get(random.nextInt(INSTANCES)).policies);
                     i++;
                 } catch (IllegalStateException e) {
                     // others were first all the time
@@ -143,7 +145,7 @@ class LiveChangesLoadTest {
             }
         }
 
-        private void edit(RateLimitOperations at) {
+        private void edit(RateLimitPolicies at) {
             String key = "k" + (random.nextInt(KEYS / OPERATORS) * OPERATORS + number);
             switch (random.nextInt(6)) {
                 case 0, 1, 2 -> {
@@ -247,19 +249,15 @@ class LiveChangesLoadTest {
 
     private boolean agree() {
         Instance first = instances.get(0);
-        return instances.stream()
-                .allMatch(other -> other.operations
-                        .changes()
-                        .contents()
-                        .equals(first.operations.changes().contents()));
+        return instances.stream().allMatch(other -> other.changes.contents().equals(first.changes.contents()));
     }
 
     /** Each instance has what was accepted last, as far as that has not ended, and nothing else. */
     private void checkBlocks(String when) {
         for (Instance instance : instances) {
             Instant before = Instant.now();
-            Map<String, OverriddenKey> listed = instance.operations.overrides("p").stream()
-                    .collect(Collectors.toMap(OverriddenKey::key, one -> one));
+            Map<String, OverriddenKey> listed =
+                    instance.policies.overrides("p").stream().collect(Collectors.toMap(OverriddenKey::key, one -> one));
             Instant after = Instant.now();
             assertThat(expected).as(when).containsAllEntriesOf(listed);
             expected.forEach((key, one) -> {
@@ -280,7 +278,7 @@ class LiveChangesLoadTest {
                 .orElseThrow();
         await().atMost(Duration.ofSeconds(30)).until(() -> Instant.now().isAfter(last));
         for (Instance instance : instances) {
-            assertThat(instance.operations.overrides("p")).isEmpty();
+            assertThat(instance.policies.overrides("p")).isEmpty();
             for (int i = 0; i < KEYS; i++) {
                 assertThat(instance.blocks("k" + i)).isFalse();
             }

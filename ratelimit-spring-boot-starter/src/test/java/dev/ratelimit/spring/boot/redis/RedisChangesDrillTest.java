@@ -9,12 +9,13 @@ import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.Server;
 import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.rules.history.ChangeStore;
 import dev.ratelimit.spring.rules.history.ChangedValue;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.operation.LiveChanges;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -97,26 +98,28 @@ class RedisChangesDrillTest {
                 "logging.level.dev.ratelimit=off",
                 "management.endpoints.web.exposure.include=ratelimits",
                 "management.endpoint.ratelimits.access=unrestricted");
-        final RateLimitOperations operations = app.bean(RateLimitOperations.class);
-        private ChangeStore.Contents known = operations.changes().contents();
+        final RateLimitPolicies policies = app.bean(RateLimitPolicies.class);
+        final LiveChanges liveChanges = app.bean(LiveChanges.class);
+        final ChangeStore changes = app.bean(ChangeStore.class);
+        private ChangeStore.Contents known = changes.contents();
         private long limit = Long.MAX_VALUE;
 
         /** Whatever it has known, adds nothing to what it knows. */
         void checkNothingIsForgotten() {
-            operations.changes().exclusively(() -> {
-                ChangeStore.Contents now = operations.changes().contents();
-                operations.adopt(known, operations.changes().nowMicros());
-                assertThat(operations.changes().contents()).isEqualTo(now);
+            changes.exclusively(() -> {
+                ChangeStore.Contents now = changes.contents();
+                changes.adopt(known, changes.nowMicros());
+                assertThat(changes.contents()).isEqualTo(now);
                 known = now;
             });
-            long limitNow = operations.policy("lowered").limits().get(0).rate().permits();
+            long limitNow = policies.policy("lowered").limits().get(0).rate().permits();
             assertThat(limitNow).isLessThanOrEqualTo(limit);
             limit = limitNow;
         }
 
         List<Object> inForce() {
             return POLICIES.stream()
-                    .flatMap(name -> Stream.<Object>of(operations.policy(name), operations.mode(name)))
+                    .flatMap(name -> Stream.<Object>of(policies.policy(name), policies.mode(name)))
                     .toList();
         }
 
@@ -165,7 +168,7 @@ class RedisChangesDrillTest {
                         random.nextBoolean() ? null : MODES.get(random.nextInt(3)));
             }
             try {
-                Map<String, Object> unused = instance.operations.edit(policy, change, restore, null, false);
+                instance.liveChanges.change(policy, new LiveChanges.Edit(change, restore, null));
                 note(change, restore, true);
                 return true;
             } catch (RateLimitConfigurationException e) {
@@ -204,8 +207,7 @@ class RedisChangesDrillTest {
 
     /** The values that an instance knows. */
     private static List<@Nullable Object> values(Instance instance, String policy) {
-        Map<String, ChangedValue> known =
-                ChangedValue.parse(instance.operations.changes().text(ChangeStore.Name.ofPolicy(policy)));
+        Map<String, ChangedValue> known = ChangedValue.parse(instance.changes.text(ChangeStore.Name.ofPolicy(policy)));
         List<@Nullable Object> values = new ArrayList<>();
         for (String property : PROPERTIES) {
             ChangedValue value = known.get(property);
@@ -357,17 +359,17 @@ class RedisChangesDrillTest {
                         Map.of()),
                 server.ask(redis -> redis.lrange(KEY + ":history", 0, -1)));
         return instances.stream()
-                .allMatch(instance -> instance.operations.changes().contents().equals(inRedis));
+                .allMatch(instance -> instance.changes.contents().equals(inRedis));
     }
 
     /** A rolling restart: the new instance has the changes from the start. */
     private void restart(int index) {
-        ChangeStore.Contents before = instances.get(0).operations.changes().contents();
+        ChangeStore.Contents before = instances.get(0).changes.contents();
         Instance old = instances.get(index);
         Instance replacement = new Instance();
         instances.set(index, replacement);
         old.close();
 
-        assertThat(replacement.operations.changes().contents()).isEqualTo(before);
+        assertThat(replacement.changes.contents()).isEqualTo(before);
     }
 }

@@ -8,10 +8,12 @@ import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.history.ChangeStore;
 import dev.ratelimit.spring.rules.history.ChangedValue;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.operation.LiveChanges;
+import dev.ratelimit.spring.rules.operation.PolicyReport;
 import dev.ratelimit.spring.rules.text.PropertyName;
 import dev.ratelimit.test.FakeTicker;
 import java.nio.charset.StandardCharsets;
@@ -61,16 +63,20 @@ class RedisChangesHistoryTest {
 
     private final class Instance {
 
-        final RateLimitOperations operations;
+        final RateLimitPolicies policies;
+        final ChangeStore changes;
+        final LiveChanges liveChanges;
+        final PolicyReport report;
         final RedisChanges shared;
         long nextReadNanos;
 
         Instance(ScriptedServer server, long phaseNanos) {
-            SharingInstance instance = SharingInstance.of(server, ticker, CONFIGURATION);
-            operations = instance.operations();
-            shared = instance.shared();
-            operations.changes().share(shared);
-            shared.read();
+            SharingInstance instance = new SharingInstance(server, ticker, CONFIGURATION);
+            policies = instance.policies;
+            changes = instance.changes;
+            liveChanges = instance.liveChanges;
+            report = instance.report;
+            shared = instance.shared;
             nextReadNanos = ticker.nanos() + phaseNanos;
         }
 
@@ -82,19 +88,24 @@ class RedisChangesHistoryTest {
         }
 
         ChangeStore.Contents contents() {
-            return operations.changes().contents();
+            return changes.contents();
         }
 
         /** Whether these add nothing to what it knows. */
         boolean knowsAllOf(ChangeStore.Contents others) {
             ChangeStore.Contents now = contents();
-            operations.adopt(others, operations.changes().nowMicros());
+            changes.adopt(others, changes.nowMicros());
             return contents().equals(now);
         }
 
         List<Object> inForce() {
             return POLICIES.stream()
-                    .map(policy -> (Object) operations.report(policy, null, false))
+                    .map(policy -> {
+                        Map<String, Object> now = report.of(policy, false);
+                        // it begins when the instance does
+                        now.remove("lastHour");
+                        return (Object) now;
+                    })
                     .toList();
         }
     }
@@ -221,7 +232,8 @@ class RedisChangesHistoryTest {
             boolean restore = random.nextInt(6) == 0;
             boolean wasDown = server.down;
             try {
-                instance.operations.edit(policy, new RateLimitChange(limit, burst, mode), restore, null, false);
+                instance.liveChanges.change(
+                        policy, new LiveChanges.Edit(new RateLimitChange(limit, burst, mode), restore, null));
                 accepted++;
                 note(policy, restore, true, limit, text(burst), text(mode));
             } catch (RateLimitConfigurationException e) {
@@ -295,16 +307,16 @@ class RedisChangesHistoryTest {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server, 0);
         Instance second = new Instance(server, 0);
-        first.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        first.policies.change("p", RateLimitChange.toLimit("5/hour"));
         server.putField(ScriptedServer.CHANGES, "p", value);
         server.putField(ScriptedServer.CHANGES, "other", value);
 
         first.shared.read();
         second.shared.read();
-        second.operations.change("q", RateLimitChange.toLimit("7/hour"));
+        second.policies.change("q", RateLimitChange.toLimit("7/hour"));
         first.shared.read();
 
-        assertThat(first.operations.policy("p")).isEqualTo(second.operations.policy("p"));
+        assertThat(first.policies.policy("p")).isEqualTo(second.policies.policy("p"));
         assertThat(first.contents()).isEqualTo(second.contents());
         assertThat(output.getAll().lines().filter(line -> line.contains("Redis had a value that is none")))
                 .hasSize(1);
@@ -316,14 +328,15 @@ class RedisChangesHistoryTest {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server, 0);
         Instance second = new Instance(server, 0);
-        String seen = String.valueOf(second.operations.report("p", null, false).get("version"));
-        first.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        String seen = String.valueOf(second.report.of("p", false).get("version"));
+        first.policies.change("p", RateLimitChange.toLimit("5/hour"));
 
-        assertThatThrownBy(() -> second.operations.edit("p", RateLimitChange.toMode(Mode.OFF), false, seen, false))
+        assertThatThrownBy(() -> second.liveChanges.change(
+                        "p", new LiveChanges.Edit(RateLimitChange.toMode(Mode.OFF), false, seen)))
                 .isInstanceOf(StaleVersionException.class);
 
-        assertThat(second.operations.mode("p")).isEqualTo(Mode.ENFORCE);
-        assertThat(second.operations.policy("p")).isEqualTo(first.operations.policy("p"));
+        assertThat(second.policies.mode("p")).isEqualTo(Mode.ENFORCE);
+        assertThat(second.policies.policy("p")).isEqualTo(first.policies.policy("p"));
     }
 
     @Test
@@ -332,7 +345,7 @@ class RedisChangesHistoryTest {
         Instance first = new Instance(server, 0);
         Instance second = new Instance(server, 0);
         server.redis.flushAll();
-        first.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        first.policies.change("p", RateLimitChange.toLimit("5/hour"));
         server.redis.flushAll();
 
         first.shared.leave();
@@ -347,7 +360,7 @@ class RedisChangesHistoryTest {
     void instance_thatStartsRightAfterALoss_hasTheChangesOnceAnotherHasRead() {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server, 0);
-        first.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        first.policies.change("p", RateLimitChange.toLimit("5/hour"));
         server.redis.flushAll();
 
         Instance second = new Instance(server, 0);
@@ -363,7 +376,7 @@ class RedisChangesHistoryTest {
     void instanceThatWasKilled_countsAsRunningForHalfAMinute() {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance killed = new Instance(server, 0);
-        killed.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        killed.policies.change("p", RateLimitChange.toLimit("5/hour"));
 
         new Instance(server, 0).shared.leave();
         assertThat(server.redis.keys()).isNotEmpty();

@@ -20,7 +20,7 @@ import dev.ratelimit.spring.TestApi;
 import dev.ratelimit.spring.boot.actuate.ActuatorClient;
 import dev.ratelimit.spring.rules.history.ChangeStore;
 import dev.ratelimit.spring.rules.history.ChangedValue;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.override.KeyOverrides;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.core.instrument.config.MeterFilterReply;
@@ -112,7 +112,7 @@ class RedisChangesTest {
     }
 
     private static ChangeStore.Contents contents(RunningApp app) {
-        return app.bean(RateLimitOperations.class).changes().contents();
+        return app.bean(ChangeStore.class).contents();
     }
 
     private static int admitted(int requests, RunningApp... apps) {
@@ -402,7 +402,7 @@ class RedisChangesTest {
             return second.get("/any", "X-Id: user 77").status() == 429;
         });
 
-        await().until(() -> second.bean(RateLimitOperations.class).countOverrides("k") == 10_000);
+        await().until(() -> second.bean(KeyOverrides.class).count("k") == 10_000);
     }
 
     @Test

@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChange;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.rules.operation.PolicyReport;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.time.Instant;
@@ -35,7 +36,8 @@ class RedisExtraPoliciesTest {
 
     private final class Instance {
 
-        final RateLimitOperations operations;
+        final RateLimitPolicies policies;
+        final PolicyReport report;
         final RedisChanges shared;
         final List<Set<String>> names = new ArrayList<>();
 
@@ -44,18 +46,16 @@ class RedisExtraPoliciesTest {
             for (int i = 0; i < properties.length; i += 2) {
                 all.put("ratelimit.policies." + properties[i], properties[i + 1]);
             }
-            SharingInstance instance = SharingInstance.of(server, ticker, all);
-            operations = instance.operations();
-            shared = instance.shared();
-            operations.watchNames(names::add);
-            operations.changes().share(shared);
-            shared.read();
+            SharingInstance instance = new SharingInstance(server, ticker, all);
+            policies = instance.policies;
+            report = instance.report;
+            shared = instance.shared;
+            instance.watchers.add(names::add);
         }
 
         void assertLimits(String limit, String applies) {
-            Map<String, Object> report = operations.report(EXTRA, null, false);
-            assertThat(report).containsEntry("limit", limit).containsEntry("applies", applies);
-            assertThat(operations.mode(EXTRA)).isEqualTo(Mode.ENFORCE);
+            assertThat(report.of(EXTRA, false)).containsEntry("limit", limit).containsEntry("applies", applies);
+            assertThat(policies.mode(EXTRA)).isEqualTo(Mode.ENFORCE);
         }
     }
 
@@ -64,7 +64,7 @@ class RedisExtraPoliciesTest {
         Instance first = new Instance();
         Instance second = new Instance();
 
-        first.operations.change(EXTRA, FLOOD);
+        first.policies.change(EXTRA, FLOOD);
         second.shared.read();
 
         Instance third = new Instance();
@@ -76,10 +76,10 @@ class RedisExtraPoliciesTest {
                                 + " mode enforce, on /login, and its configuration here, 60/minute (token-bucket), mode off, does not apply");
         ticker.advance(Duration.ofHours(2));
         for (Instance one : List.of(first, second, third)) {
-            assertThat(one.operations.names()).containsExactly("p");
+            assertThat(one.policies.names()).containsExactly("p");
             assertThat(one.names.get(one.names.size() - 1)).containsExactly("p");
             one.shared.read();
-            assertThat(one.operations.history(EXTRA, 10))
+            assertThat(one.policies.history(EXTRA, 10))
                     .extracting(HistoryEntry::action)
                     .containsExactly(HistoryEntry.Action.EXPIRY, HistoryEntry.Action.CHANGE);
         }
@@ -89,23 +89,23 @@ class RedisExtraPoliciesTest {
     void policy_thatAnotherInstanceRemoves_isGone_alsoAfterRedisHasLostItsData() {
         Instance first = new Instance();
         Instance second = new Instance();
-        first.operations.change(EXTRA, FLOOD);
+        first.policies.change(EXTRA, FLOOD);
         second.shared.read();
 
         server.redis.flushAll();
-        second.operations.restore(EXTRA);
+        second.policies.restore(EXTRA);
         first.shared.read();
         second.shared.read();
 
-        assertThat(first.operations.names()).containsExactly("p");
-        assertThat(second.operations.names()).containsExactly("p");
-        assertThat(new Instance().operations.names()).containsExactly("p");
+        assertThat(first.policies.names()).containsExactly("p");
+        assertThat(second.policies.names()).containsExactly("p");
+        assertThat(new Instance().policies.names()).containsExactly("p");
     }
 
     @Test
     void policy_survivesARestartOfEachInstance_andTheLossOfAllData() {
         Instance first = new Instance();
-        first.operations.change(EXTRA, FLOOD);
+        first.policies.change(EXTRA, FLOOD);
         Instance second = new Instance();
         first.shared.leave();
 
@@ -118,16 +118,16 @@ class RedisExtraPoliciesTest {
     @Test
     void policy_thatIsDeployed_appliesWhereItIsConfigured_withoutTheChange() {
         Instance first = new Instance();
-        first.operations.change(EXTRA, FLOOD);
+        first.policies.change(EXTRA, FLOOD);
 
         Instance deployed = new Instance(
                 EXTRA + ".limit", "30/minute", EXTRA + ".key", "ip", EXTRA + ".match.paths", "/login, /register");
 
         deployed.assertLimits("20/minute", "on /login");
-        deployed.operations.restore(EXTRA);
+        deployed.policies.restore(EXTRA);
         deployed.assertLimits("30/minute", "on /login, /register");
         first.shared.read();
-        assertThat(first.operations.names()).containsExactly("p");
+        assertThat(first.policies.names()).containsExactly("p");
     }
 
     @Test
@@ -135,11 +135,11 @@ class RedisExtraPoliciesTest {
         Instance first = new Instance("ready.limit", "5/minute", "ready.mode", "off");
         Instance other = new Instance("ready.limit", "5/minute", "ready.mode", "off", "ready.match.paths", "/api/**");
 
-        first.operations.change("ready", new RateLimitChange(null, null, null).onPaths("/login"));
+        first.policies.change("ready", new RateLimitChange(null, null, null).onPaths("/login"));
         other.shared.read();
 
-        assertThat(first.operations.mode("ready")).isEqualTo(Mode.ENFORCE);
-        assertThat(other.operations.mode("ready")).isEqualTo(Mode.OFF);
+        assertThat(first.policies.mode("ready")).isEqualTo(Mode.ENFORCE);
+        assertThat(other.policies.mode("ready")).isEqualTo(Mode.OFF);
         assertThat(output).contains("Not all of it is in force here");
     }
 }

@@ -12,7 +12,7 @@ import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitChange;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.test.FakeTicker;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -38,27 +38,26 @@ class RedisHistoryTest {
 
     private final class Instance {
 
-        final RateLimitOperations operations;
+        final SharingInstance sharing;
+        final RateLimitPolicies policies;
         final RedisChanges shared;
 
         Instance() {
-            SharingInstance instance = SharingInstance.of(
+            sharing = new SharingInstance(
                     server,
                     ticker,
                     Map.of("ratelimit.policies.p.limit", "10/hour", "ratelimit.policies.p.key", "user"));
-            operations = instance.operations();
-            shared = instance.shared();
-            operations.changes().share(shared);
-            shared.read();
+            policies = sharing.policies;
+            shared = sharing.shared;
         }
 
         void change(String limit) {
             ticker.advance(Duration.ofMillis(10));
-            operations.change("p", RateLimitChange.toLimit(limit));
+            policies.change("p", RateLimitChange.toLimit(limit));
         }
 
         List<HistoryEntry> entries() {
-            return operations.history(1000);
+            return policies.history(1000);
         }
     }
 
@@ -66,11 +65,11 @@ class RedisHistoryTest {
     void change_isInTheHistoryOfAllInstances_afterOneRead_andOfThoseThatStartLater() {
         Instance first = new Instance();
         Instance second = new Instance();
-        first.operations.identify(() -> "alice");
-        first.operations.change(
+        first.sharing.operator = "alice";
+        first.policies.change(
                 "p",
                 RateLimitChange.toLimit("5/hour").lasting(Duration.ofMinutes(1)).because("release"));
-        second.operations.override("p", "b\u00f6b", KeyOverride.blocked());
+        second.policies.override("p", "b\u00f6b", KeyOverride.blocked());
 
         first.shared.read();
         second.shared.read();
@@ -210,13 +209,13 @@ class RedisHistoryTest {
         Instance first = new Instance();
         Instance second = new Instance();
         server.losesReply = true;
-        assertThatThrownBy(() -> first.operations.override("p", "alice", KeyOverride.blocked()))
+        assertThatThrownBy(() -> first.policies.override("p", "alice", KeyOverride.blocked()))
                 .isInstanceOf(IllegalStateException.class);
 
         first.shared.read();
         second.shared.read();
 
-        assertThat(first.operations.overrides("p")).hasSize(1);
+        assertThat(first.policies.overrides("p")).hasSize(1);
         assertThat(first.entries()).hasSize(1).isEqualTo(second.entries());
     }
 
@@ -226,13 +225,13 @@ class RedisHistoryTest {
         Instance second = new Instance();
         server.losesReply = true;
         server.atNextScript = () -> ticker.advance(Duration.ofSeconds(4));
-        assertThatThrownBy(() -> first.operations.override("p", "alice", KeyOverride.blocked()))
+        assertThatThrownBy(() -> first.policies.override("p", "alice", KeyOverride.blocked()))
                 .isInstanceOf(IllegalStateException.class);
 
         first.shared.read();
         second.shared.read();
 
-        assertThat(first.operations.overrides("p")).isEmpty();
+        assertThat(first.policies.overrides("p")).isEmpty();
         assertThat(second.entries()).isEmpty();
     }
 
@@ -241,9 +240,9 @@ class RedisHistoryTest {
         Instance first = new Instance();
         server.atNextScript = () -> ticker.advance(Duration.ofHours(3));
 
-        first.operations.override("p", "alice", KeyOverride.blocked());
+        first.policies.override("p", "alice", KeyOverride.blocked());
 
-        assertThat(first.operations.overrides("p")).hasSize(1);
+        assertThat(first.policies.overrides("p")).hasSize(1);
         assertThat(new Instance().entries()).hasSize(1);
     }
 
@@ -251,9 +250,9 @@ class RedisHistoryTest {
     void overridesOfOneKey_byTwoInstances_eachTellWhatTheyHaveReplaced() {
         Instance first = new Instance();
         Instance second = new Instance();
-        first.operations.override("p", "alice", KeyOverride.blocked());
+        first.policies.override("p", "alice", KeyOverride.blocked());
 
-        second.operations.override("p", "alice", KeyOverride.unlimited());
+        second.policies.override("p", "alice", KeyOverride.unlimited());
 
         assertThat(second.entries()).extracting(HistoryEntry::from).containsExactly("blocked", null);
     }

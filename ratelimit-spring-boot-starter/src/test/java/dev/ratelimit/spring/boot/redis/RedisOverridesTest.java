@@ -7,10 +7,10 @@ import dev.ratelimit.Seeds;
 import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitChange;
+import dev.ratelimit.spring.RateLimitPolicies;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.rules.history.ChangeStore;
 import dev.ratelimit.spring.rules.history.ChangedValue;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.time.Instant;
@@ -45,7 +45,8 @@ class RedisOverridesTest {
 
     private final class Instance {
 
-        final RateLimitOperations operations;
+        final RateLimitPolicies policies;
+        final ChangeStore changes;
         final RedisChanges shared;
 
         Instance(ScriptedServer server) {
@@ -53,24 +54,22 @@ class RedisOverridesTest {
         }
 
         Instance(ScriptedServer server, FakeTicker own) {
-            SharingInstance instance = SharingInstance.of(server, own, CONFIGURATION);
-            operations = instance.operations();
-            shared = instance.shared();
-            operations.changes().share(shared);
-            shared.read();
+            SharingInstance instance = new SharingInstance(server, own, CONFIGURATION);
+            policies = instance.policies;
+            changes = instance.changes;
+            shared = instance.shared;
         }
 
         ChangeStore.Contents known() {
-            return operations.changes().contents();
+            return changes.contents();
         }
 
         void set(String key, String limit) {
-            operations.override("p", key, KeyOverride.to(limit));
+            policies.override("p", key, KeyOverride.to(limit));
         }
 
         Map<String, String> inForce() {
-            return operations.overrides("p").stream()
-                    .collect(Collectors.toMap(OverriddenKey::key, OverriddenKey::limit));
+            return policies.overrides("p").stream().collect(Collectors.toMap(OverriddenKey::key, OverriddenKey::limit));
         }
     }
 
@@ -91,15 +90,15 @@ class RedisOverridesTest {
         Instance first = new Instance(server);
         Instance second = new Instance(server);
 
-        first.operations.override(
+        first.policies.override(
                 "p",
                 "alice & bob",
                 KeyOverride.blocked().lasting(Duration.ofHours(2)).because("flood % 1"));
         second.shared.read();
 
-        assertThat(second.operations.overrides("p")).isEqualTo(first.operations.overrides("p"));
+        assertThat(second.policies.overrides("p")).isEqualTo(first.policies.overrides("p"));
         assertThat(new Instance(server).inForce()).containsOnly(Map.entry("alice & bob", "blocked"));
-        second.operations.removeOverride("p", "alice & bob");
+        second.policies.removeOverride("p", "alice & bob");
         first.shared.read();
         assertThat(first.inForce()).isEmpty();
     }
@@ -121,13 +120,12 @@ class RedisOverridesTest {
     void override_afterTheClockOfRedisWasAhead_endsInTime() {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server);
-        long inThreeHours =
-                first.operations.changes().nowMicros() + Duration.ofHours(3).toNanos() / 1000;
+        long inThreeHours = first.changes.nowMicros() + Duration.ofHours(3).toNanos() / 1000;
         server.putField(ScriptedServer.CHANGES + ":version", "version", Long.toString(inThreeHours));
         Instance second = new Instance(server);
 
-        first.operations.override("p", "alice", KeyOverride.blocked().lasting(Duration.ofMinutes(5)));
-        first.operations.override("p", "bob", KeyOverride.blocked().lasting(Duration.ofMinutes(5)));
+        first.policies.override("p", "alice", KeyOverride.blocked().lasting(Duration.ofMinutes(5)));
+        first.policies.override("p", "bob", KeyOverride.blocked().lasting(Duration.ofMinutes(5)));
         second.shared.read();
 
         assertThat(second.known()).isEqualTo(first.known());
@@ -146,7 +144,7 @@ class RedisOverridesTest {
         FakeTicker own = new FakeTicker(Instant.ofEpochSecond(1_764_000_000));
         Instance first = new Instance(server);
         Instance second = new Instance(server, own);
-        first.operations.override("p", "alice", KeyOverride.blocked().lasting(Duration.ofHours(2)));
+        first.policies.override("p", "alice", KeyOverride.blocked().lasting(Duration.ofHours(2)));
         second.shared.read();
 
         own.setWallClock(Duration.ofHours(3));
@@ -188,7 +186,7 @@ class RedisOverridesTest {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server);
         first.set("alice", "blocked");
-        first.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        first.policies.change("p", RateLimitChange.toLimit("5/hour"));
         for (String key : List.of(ScriptedServer.CHANGES, ScriptedServer.OVERRIDES, ScriptedServer.HISTORY)) {
             server.redis.put(key, new byte[0]);
 
@@ -240,7 +238,7 @@ class RedisOverridesTest {
         ScriptedServer server = new ScriptedServer(ticker);
         Instance first = new Instance(server);
         Instance second = new Instance(server);
-        first.operations.override("p", "a", KeyOverride.blocked().lasting(Duration.ofHours(1)));
+        first.policies.override("p", "a", KeyOverride.blocked().lasting(Duration.ofHours(1)));
         first.set("b", "blocked");
         second.shared.read();
         ScriptServer.Data older = server.redis.snapshot();
@@ -272,7 +270,7 @@ class RedisOverridesTest {
         away.shared.read();
         ScriptServer.Data older = server.redis.snapshot();
         ticker.advance(Duration.ofSeconds(1));
-        first.operations.removeOverride("p", "a");
+        first.policies.removeOverride("p", "a");
 
         server.redis.restore(older);
         first.shared.read();
@@ -343,7 +341,7 @@ class RedisOverridesTest {
                 }
                 for (int i = 0; i < 3; i++) {
                     ChangeStore.Contents now = instances.get(i).known();
-                    instances.get(i).operations.adopt(known.get(i), micros());
+                    instances.get(i).changes.adopt(known.get(i), micros());
                     assertThat(instances.get(i).known()).isEqualTo(now);
                     known.set(i, now);
                 }
@@ -360,7 +358,7 @@ class RedisOverridesTest {
             boolean wasDown = server.down;
             try {
                 if (limit.isEmpty()) {
-                    if (!instance.operations.removeOverride("p", key)) {
+                    if (!instance.policies.removeOverride("p", key)) {
                         return;
                     }
                 } else {

@@ -9,7 +9,6 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
-import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.EndpointId;
 import org.springframework.boot.actuate.endpoint.InvocationContext;
@@ -17,7 +16,6 @@ import org.springframework.boot.actuate.endpoint.OperationType;
 import org.springframework.boot.actuate.endpoint.SecurityContext;
 import org.springframework.boot.actuate.endpoint.invoke.OperationInvoker;
 import org.springframework.boot.actuate.endpoint.invoke.OperationInvokerAdvisor;
-import org.springframework.boot.actuate.endpoint.invoke.OperationParameter;
 import org.springframework.boot.actuate.endpoint.invoke.OperationParameters;
 import org.springframework.http.HttpHeaders;
 
@@ -68,58 +66,31 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
         if (!id.equals(ENDPOINT)) {
             return invoker;
         }
-        Set<String> declared = StreamSupport.stream(parameters.spliterator(), false)
-                .map(OperationParameter::getName)
-                .collect(Collectors.toCollection(TreeSet::new));
-        return context ->
-                operator.run(securityOf(context).getPrincipal(), () -> invoke(type, declared, invoker, context));
+        return context -> operator.run(securityOf(context).getPrincipal(), () -> invoke(type, invoker, context));
     }
 
-    private @Nullable Object invoke(
-            OperationType type, Set<String> declared, OperationInvoker invoker, InvocationContext context) {
+    private @Nullable Object invoke(OperationType type, OperationInvoker invoker, InvocationContext context) {
         keepPrivate();
         Map<String, Object> arguments = context.getArguments();
-        String mistake = mistake(type, declared, arguments);
+        String mistake = mistake(type, arguments);
         if (mistake != null) {
             return RateLimitsEndpoint.mistake(mistake);
         }
         String name = RateLimitsEndpoint.nameOf(arguments.get(RateLimitsEndpoint.POLICY));
-        if (type == OperationType.READ && RateLimitsEndpoint.EXPLAIN.equals(name)) {
-            return endpoint.get().explain(securityOf(context), arguments);
-        }
-        if (type == OperationType.READ && RateLimitsEndpoint.CALLER.equals(name)) {
-            return endpoint.get().caller(securityOf(context), arguments);
-        }
-        String tried = TrialsEndpoint.policyOf(name);
-        if (tried != null && type == OperationType.WRITE) {
-            return endpoint.get().startTrial(securityOf(context), tried, arguments);
-        }
-        if (tried != null && type == OperationType.DELETE) {
-            return endpoint.get().endTrial(securityOf(context), tried);
-        }
-        if (type == OperationType.READ && name != null && RateLimitsEndpoint.isHistory(name)) {
-            return endpoint.get().history(securityOf(context), name, arguments);
-        }
-        if (type == OperationType.READ && RateLimitsEndpoint.RECORDING.equals(name)) {
-            return endpoint.get().recording();
-        }
-        if (type == OperationType.READ && RateLimitsEndpoint.YAML.equals(name)) {
-            return endpoint.get().yaml(securityOf(context), arguments);
-        }
-        if (type != OperationType.WRITE || name == null) {
+        if (name == null || type == OperationType.DELETE) {
             return invoker.invoke(context);
         }
-        String policy = RateLimitsEndpoint.policyOfOverrides(name);
-        return policy != null
-                ? endpoint.get().override(securityOf(context), policy, arguments)
-                : endpoint.get().change(securityOf(context), name, arguments);
+        SentArguments sent = new SentArguments(arguments);
+        return type == OperationType.READ
+                ? endpoint.get().read(securityOf(context), name, sent)
+                : endpoint.get().write(securityOf(context), name, sent);
     }
 
     private static SecurityContext securityOf(InvocationContext context) {
         return Objects.requireNonNullElse(context.resolveArgument(SecurityContext.class), SecurityContext.NONE);
     }
 
-    private @Nullable String mistake(OperationType type, Set<String> declared, Map<String, Object> arguments) {
+    private @Nullable String mistake(OperationType type, Map<String, Object> arguments) {
         Object path = arguments.get(RateLimitsEndpoint.POLICY);
         if (path != null && !(path instanceof String[])) {
             return "there is no field '" + RateLimitsEndpoint.POLICY + "': the path names the policy";
@@ -135,7 +106,7 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
                 switch (type) {
                     case READ -> RateLimitsEndpoint.parametersOf(name);
                     case WRITE -> RateLimitsEndpoint.fieldsOf(name);
-                    case DELETE -> deletable(name, declared);
+                    case DELETE -> deletable(name);
                 });
         known.remove(RateLimitsEndpoint.POLICY);
         Set<String> unknown = new TreeSet<>(arguments.keySet());
@@ -159,11 +130,11 @@ public final class EndpointArguments implements OperationInvokerAdvisor {
     }
 
     /** Only overrides have a version of their own. */
-    private static Set<String> deletable(@Nullable String name, Set<String> declared) {
+    private static Set<String> deletable(@Nullable String name) {
         if (TrialsEndpoint.policyOf(name) != null) {
             return Set.of();
         }
-        return RateLimitsEndpoint.policyOfOverrides(name) == null ? Set.of("key") : declared;
+        return OverridesEndpoint.policyOf(name) == null ? Set.of("key") : Set.of("key", "version");
     }
 
     /** A script whose variable is empty must not make a change without an end of one that was to have one. */

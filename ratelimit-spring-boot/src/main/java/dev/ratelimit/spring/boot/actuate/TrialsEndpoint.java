@@ -8,7 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The part of the endpoint under {@code {policy}/trial}: trials of other limits. */
-record TrialsEndpoint(TrialJournal trials) {
+public record TrialsEndpoint(TrialJournal trials) {
 
     /** Of a trial, in the body. */
     static final Set<String> FIELDS = Set.of("limit", "burst", "algorithm", "duration", "reason");
@@ -20,19 +20,19 @@ record TrialsEndpoint(TrialJournal trials) {
                 : null;
     }
 
-    Map<String, Object> start(String policy, Map<String, Object> fields, boolean showKeys) {
-        String limit = RateLimitsEndpoint.first(fields, "limit");
+    Map<String, Object> start(String policy, SentArguments fields, boolean showKeys) {
+        String limit = fields.first("limit");
         if (limit == null) {
             throw new IllegalArgumentException("a trial needs a limit; write 50/minute");
         }
         RateLimitTrial trial = RateLimitTrial.of(limit.strip());
-        String burst = RateLimitsEndpoint.first(fields, "burst");
+        String burst = fields.first("burst");
         trial = burst == null ? trial : trial.withBurst(WrittenChange.burstOf(burst));
-        String algorithm = RateLimitsEndpoint.first(fields, "algorithm");
+        String algorithm = fields.first("algorithm");
         trial = algorithm == null ? trial : trial.by(algorithm);
-        String duration = RateLimitsEndpoint.first(fields, "duration");
+        String duration = fields.first("duration");
         trial = duration == null ? trial : trial.lasting(WrittenEnd.time("duration", duration));
-        String reason = RateLimitsEndpoint.first(fields, "reason");
+        String reason = fields.first("reason");
         trial = reason == null ? trial : trial.because(reason);
         return trials.start(policy, trial, showKeys);
     }

@@ -1,7 +1,6 @@
 package dev.ratelimit.spring.boot.autoconfigure;
 
-import dev.ratelimit.spring.boot.spi.PolicyObserver;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.operation.RefreshedConfiguration;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.ApplicationEvent;
 import org.springframework.context.event.GenericApplicationListener;
@@ -14,18 +13,13 @@ final class ConfigurationRefresh implements GenericApplicationListener {
     private static final String EVENT = "org.springframework.cloud.context.environment.EnvironmentChangeEvent";
 
     private final Environment environment;
-    private final ObjectProvider<RateLimitOperations> operations;
-    private final ObjectProvider<PolicyObserver> observers;
+    private final ObjectProvider<RefreshedConfiguration> configuration;
     private final RulesAtStart start;
 
     ConfigurationRefresh(
-            Environment environment,
-            ObjectProvider<RateLimitOperations> operations,
-            ObjectProvider<PolicyObserver> observers,
-            RulesAtStart start) {
+            Environment environment, ObjectProvider<RefreshedConfiguration> configuration, RulesAtStart start) {
         this.environment = environment;
-        this.operations = operations;
-        this.observers = observers;
+        this.configuration = configuration;
         this.start = start;
     }
 
@@ -36,10 +30,8 @@ final class ConfigurationRefresh implements GenericApplicationListener {
 
     @Override
     public void onApplicationEvent(ApplicationEvent event) {
-        RateLimitOperations refreshed = operations.getObject();
-        if (refreshed.refresh(environment)) {
+        if (configuration.getObject().refresh(environment)) {
             start.compareWithRoutes();
         }
-        observers.forEach(observer -> observer.watch(refreshed.names()));
     }
 }

@@ -3,7 +3,6 @@ package dev.ratelimit.spring.boot.autoconfigure;
 import dev.ratelimit.spring.boot.openapi.OpenApiLimits;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.rules.decision.RequestRules;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import org.springdoc.core.customizers.GlobalOpenApiCustomizer;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -17,7 +16,7 @@ import org.springframework.context.annotation.Configuration;
 class OpenApiConfiguration {
 
     @Bean("dev.ratelimit.openApi")
-    GlobalOpenApiCustomizer rateLimitOpenApi(RateLimitOperations operations, RequestExplainer explainer) {
-        return new OpenApiLimits(operations, explainer);
+    GlobalOpenApiCustomizer rateLimitOpenApi(RequestRules rules, RequestExplainer explainer) {
+        return new OpenApiLimits(rules, explainer);
     }
 }

@@ -19,7 +19,9 @@ import dev.ratelimit.spring.boot.spi.StoreDecorator;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.operation.LiveChanges;
+import dev.ratelimit.spring.rules.operation.RefreshedConfiguration;
+import dev.ratelimit.spring.rules.override.KeyOverrides;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.HashMap;
@@ -72,8 +74,12 @@ class RateLimitObservabilityConfiguration {
         }
 
         @Bean("dev.ratelimit.changeMeters")
-        ChangeMeters rateLimitChangeMeters(MeterRegistry registry, ObjectProvider<RateLimitOperations> operations) {
-            return new ChangeMeters(registry, operations);
+        ChangeMeters rateLimitChangeMeters(
+                MeterRegistry registry,
+                ObjectProvider<LiveChanges> changes,
+                ObjectProvider<KeyOverrides> overrides,
+                ObjectProvider<RefreshedConfiguration> configuration) {
+            return new ChangeMeters(registry, changes, overrides, configuration);
         }
     }
 

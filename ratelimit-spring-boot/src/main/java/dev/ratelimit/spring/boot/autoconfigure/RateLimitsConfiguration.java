@@ -5,20 +5,13 @@ import dev.ratelimit.RateLimiter;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
-import dev.ratelimit.spring.boot.spi.ChangeObserver;
-import dev.ratelimit.spring.boot.spi.LimitValidator;
 import dev.ratelimit.spring.boot.spi.Operator;
-import dev.ratelimit.spring.boot.spi.PolicyObserver;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.WebStack;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
-import dev.ratelimit.spring.rules.decision.WaitingRequests;
-import dev.ratelimit.spring.rules.history.SharedChanges;
 import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
-import dev.ratelimit.spring.rules.trial.Trials;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
@@ -31,7 +24,6 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
-import org.springframework.context.annotation.Lazy;
 import org.springframework.context.aot.AbstractAotProcessor;
 import org.springframework.context.event.ContextRefreshedEvent;
 import org.springframework.core.env.Environment;
@@ -48,6 +40,7 @@ import org.springframework.core.env.Environment;
     RateLimitObservabilityConfiguration.class,
     RedisStoreHealthConfiguration.class,
     RequestRulesConfiguration.class,
+    OperationConfiguration.class,
     RedisChangesConfiguration.class,
     MethodLimitsConfiguration.class,
     RateLimitsEndpointConfiguration.class,
@@ -87,43 +80,6 @@ public class RateLimitsConfiguration {
     RateLimiter rateLimiter(RateLimitStore store, ObjectProvider<Ticker> ticker, ObjectProvider<Scheduler> scheduler) {
         Ticker time = ticker.getIfAvailable(Ticker::system);
         return new RateLimiter(store, time, scheduler.getIfAvailable(() -> Scheduler.of(time)));
-    }
-
-    /** Lazy, so that mistakes in policies that are disabled do not stop the start. */
-    @Bean("dev.ratelimit.policies")
-    @Lazy
-    RateLimitOperations rateLimitPolicies(
-            ObjectProvider<RequestRules> rules,
-            RateLimitStore store,
-            RateLimitProperties properties,
-            Operator operator,
-            ApplicationContext context) {
-        RequestRules active = properties.enabled() ? rules.getIfAvailable() : null;
-        Ticker ticker = context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system);
-        RequestRules known = active != null
-                ? active
-                : RequestRules.withoutRequests(
-                        properties,
-                        context,
-                        context.getEnvironment()::resolveRequiredPlaceholders,
-                        context.getBeanProvider(LimitValidator.class).getIfAvailable(() -> limit -> {}));
-        Trials trials =
-                active == null ? null : context.getBeanProvider(Trials.class).getIfAvailable();
-        RateLimitOperations operations = new RateLimitOperations(
-                known,
-                store,
-                ticker,
-                context.getBeanProvider(Scheduler.class).getIfAvailable(() -> Scheduler.of(ticker)),
-                trials == null ? new Trials(known, ticker) : trials);
-        operations.identify(operator::name);
-        boolean showKeys = RequestRulesConfiguration.showsKeysToAll(context.getEnvironment());
-        operations.publishTo(context.getBean(QueuedEvents.class), showKeys);
-        context.getBeanProvider(WaitingRequests.class).ifAvailable(operations::watch);
-        context.getBeanProvider(ChangeObserver.class).forEach(operations::observe);
-        operations.watchNames(
-                names -> context.getBeanProvider(PolicyObserver.class).forEach(observer -> observer.watch(names)));
-        context.getBeanProvider(SharedChanges.class).ifAvailable(operations.changes()::share);
-        return operations;
     }
 
     @Bean("dev.ratelimit.events")

@@ -6,16 +6,34 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.boot.actuate.EndpointArguments;
 import dev.ratelimit.spring.boot.actuate.EndpointSurroundings;
+import dev.ratelimit.spring.boot.actuate.HistoryEndpoint;
 import dev.ratelimit.spring.boot.actuate.InstanceName;
+import dev.ratelimit.spring.boot.actuate.OverridesEndpoint;
+import dev.ratelimit.spring.boot.actuate.PoliciesEndpoint;
+import dev.ratelimit.spring.boot.actuate.QuestionsEndpoint;
 import dev.ratelimit.spring.boot.actuate.RateLimitsEndpoint;
 import dev.ratelimit.spring.boot.actuate.RateLimitsEndpointProperties;
+import dev.ratelimit.spring.boot.actuate.RecordingEndpoint;
+import dev.ratelimit.spring.boot.actuate.TrialsEndpoint;
+import dev.ratelimit.spring.boot.autoconfigure.OperationConfiguration.OperatedRules;
 import dev.ratelimit.spring.boot.spi.Operator;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.StoreReport;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestRules;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.history.ChangeHistory;
+import dev.ratelimit.spring.rules.operation.CallerReport;
+import dev.ratelimit.spring.rules.operation.KeyBudgets;
+import dev.ratelimit.spring.rules.operation.KeyDisplay;
+import dev.ratelimit.spring.rules.operation.LiveChanges;
+import dev.ratelimit.spring.rules.operation.PolicyReport;
+import dev.ratelimit.spring.rules.operation.RefreshedConfiguration;
+import dev.ratelimit.spring.rules.operation.TrialJournal;
+import dev.ratelimit.spring.rules.override.OverrideReport;
+import dev.ratelimit.spring.rules.recording.RequestRecording;
+import dev.ratelimit.spring.rules.traffic.Traffic;
 import java.util.Map;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -38,23 +56,38 @@ import org.springframework.core.env.Environment;
 @EnableConfigurationProperties(RateLimitsEndpointProperties.class)
 class RateLimitsEndpointConfiguration {
 
+    private final RequestRules rules;
+    private final KeyDisplay keys;
+    private final LiveChanges changes;
+    private final OverrideReport overrides;
+    private final TrialJournal trials;
+
+    RateLimitsEndpointConfiguration(
+            OperatedRules operated,
+            KeyDisplay keys,
+            LiveChanges changes,
+            OverrideReport overrides,
+            TrialJournal trials) {
+        this.rules = operated.rules();
+        this.keys = keys;
+        this.changes = changes;
+        this.overrides = overrides;
+        this.trials = trials;
+    }
+
     @Bean("dev.ratelimit.traffic")
-    OutcomeCounter rateLimitTraffic(
-            RateLimitOperations operations, ObjectProvider<Scheduler> scheduler, ObjectProvider<Ticker> ticker) {
+    static Traffic rateLimitTraffic(ObjectProvider<Scheduler> scheduler, ObjectProvider<Ticker> ticker) {
         Ticker clock = ticker.getIfAvailable(Ticker::system);
-        return operations.observations().record(scheduler.getIfAvailable(() -> Scheduler.of(clock)), clock);
+        return new Traffic(scheduler.getIfAvailable(() -> Scheduler.of(clock)), clock);
     }
 
     /** Decided by the value at run time, also if code was generated ahead of time. */
     @Bean("dev.ratelimit.recording")
-    OutcomeCounter rateLimitRecording(
-            RateLimitProperties properties, RateLimitOperations operations, ObjectProvider<Ticker> ticker) {
+    static OutcomeCounter rateLimitRecording(RateLimitProperties properties, ObjectProvider<Ticker> ticker) {
         RateLimitProperties.Recording recording = properties.recording();
         return recording.enabled()
-                ? operations
-                        .observations()
-                        .recordRequests(
-                                ticker.getIfAvailable(Ticker::system), recording.maxRequests(), recording.share())
+                ? new RequestRecording(
+                        ticker.getIfAvailable(Ticker::system), recording.maxRequests(), recording.share())
                 : OutcomeCounter.NONE;
     }
 
@@ -80,12 +113,43 @@ class RateLimitsEndpointConfiguration {
         return new EndpointSurroundings(store, new InstanceName(environment), writable);
     }
 
+    @Bean("dev.ratelimit.policiesEndpoint")
+    PoliciesEndpoint rateLimitPoliciesEndpoint(
+            Traffic traffic,
+            ObjectProvider<WaitingRequests> waiting,
+            KeyBudgets budgets,
+            RefreshedConfiguration configuration,
+            EndpointSurroundings surroundings) {
+        return new PoliciesEndpoint(
+                new PolicyReport(rules, changes, overrides, trials, keys, traffic, waiting.getIfAvailable()),
+                changes,
+                budgets,
+                configuration,
+                surroundings);
+    }
+
+    @Bean("dev.ratelimit.questionsEndpoint")
+    QuestionsEndpoint rateLimitQuestionsEndpoint(RequestExplainer explainer, RateLimitStore store, Traffic traffic) {
+        return new QuestionsEndpoint(
+                explainer,
+                (caller, showKeys) ->
+                        new CallerReport(rules.inForce(), store, traffic, keys, overrides, showKeys).of(caller));
+    }
+
     @Bean("dev.ratelimit.endpoint")
     RateLimitsEndpoint rateLimitsEndpoint(
-            RateLimitOperations operations,
-            RequestExplainer explainer,
-            EndpointSurroundings surroundings,
+            PoliciesEndpoint policies,
+            ChangeHistory history,
+            QuestionsEndpoint questions,
+            ObjectProvider<OutcomeCounter> outcomes,
             RateLimitsEndpointProperties properties) {
-        return new RateLimitsEndpoint(operations, explainer, surroundings, properties);
+        return new RateLimitsEndpoint(
+                policies,
+                new OverridesEndpoint(overrides),
+                new TrialsEndpoint(trials),
+                new HistoryEndpoint(history, changes, overrides.overrides()),
+                questions,
+                new RecordingEndpoint(rules, keys, RequestRecording.among(outcomes.stream())),
+                properties);
     }
 }

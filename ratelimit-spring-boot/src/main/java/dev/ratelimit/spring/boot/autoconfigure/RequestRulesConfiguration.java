@@ -5,7 +5,6 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.RejectionHandler;
 import dev.ratelimit.spring.boot.spi.LimitValidator;
-import dev.ratelimit.spring.boot.spi.PolicyObserver;
 import dev.ratelimit.spring.boot.spi.StoreDecorator;
 import dev.ratelimit.spring.boot.spi.WebStack;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
@@ -13,8 +12,10 @@ import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
+import dev.ratelimit.spring.rules.operation.KeyDisplay;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.operation.RefreshedConfiguration;
+import dev.ratelimit.spring.rules.operation.RefusalEvents;
 import dev.ratelimit.spring.rules.trial.Trials;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
@@ -52,11 +53,8 @@ class RequestRulesConfiguration {
 
     @Bean("dev.ratelimit.configurationRefresh")
     ConfigurationRefresh rateLimitConfigurationRefresh(
-            Environment environment,
-            ObjectProvider<RateLimitOperations> operations,
-            ObjectProvider<PolicyObserver> observers,
-            RulesAtStart start) {
-        return new ConfigurationRefresh(environment, operations, observers, start);
+            Environment environment, ObjectProvider<RefreshedConfiguration> configuration, RulesAtStart start) {
+        return new ConfigurationRefresh(environment, configuration, start);
     }
 
     @Bean("dev.ratelimit.requestLimiter")
@@ -89,19 +87,17 @@ class RequestRulesConfiguration {
     @Bean("dev.ratelimit.refusalEvents")
     OutcomeCounter rateLimitRefusalEvents(
             RateLimitProperties properties,
-            ObjectProvider<RateLimitOperations> operations,
+            RequestRules rules,
+            KeyDisplay keys,
             QueuedEvents events,
-            ObjectProvider<Ticker> ticker,
-            Environment environment) {
+            ApplicationContext context) {
+        boolean showKeys = showsKeysToAll(context.getEnvironment());
         return properties.events().refusals()
-                ? operations
-                        .getObject()
-                        .observations()
-                        .publishRefusals(
-                                events,
-                                properties.events().maxPerSecond(),
-                                ticker.getIfAvailable(Ticker::system),
-                                showsKeysToAll(environment))
+                ? new RefusalEvents(
+                        events,
+                        properties.events().maxPerSecond(),
+                        context.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system),
+                        (policy, key) -> keys.list(rules.inForce().byPolicy().get(policy), key, showKeys))
                 : OutcomeCounter.NONE;
     }
 

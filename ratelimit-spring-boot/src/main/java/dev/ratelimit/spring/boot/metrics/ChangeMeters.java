@@ -1,7 +1,9 @@
 package dev.ratelimit.spring.boot.metrics;
 
 import dev.ratelimit.spring.boot.spi.PolicyObserver;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.operation.LiveChanges;
+import dev.ratelimit.spring.rules.operation.RefreshedConfiguration;
+import dev.ratelimit.spring.rules.override.KeyOverrides;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -18,13 +20,21 @@ import org.springframework.beans.factory.ObjectProvider;
 public final class ChangeMeters implements PolicyObserver, AutoCloseable {
 
     private final MeterRegistry registry;
-    private final ObjectProvider<RateLimitOperations> operations;
+    private final ObjectProvider<LiveChanges> changes;
+    private final ObjectProvider<KeyOverrides> overrides;
+    private final ObjectProvider<RefreshedConfiguration> configuration;
     private final MetersByPolicy meters;
     private @Nullable Meter refused;
 
-    public ChangeMeters(MeterRegistry registry, ObjectProvider<RateLimitOperations> operations) {
+    public ChangeMeters(
+            MeterRegistry registry,
+            ObjectProvider<LiveChanges> changes,
+            ObjectProvider<KeyOverrides> overrides,
+            ObjectProvider<RefreshedConfiguration> configuration) {
         this.registry = registry;
-        this.operations = operations;
+        this.changes = changes;
+        this.overrides = overrides;
+        this.configuration = configuration;
         this.meters = new MetersByPolicy(registry, this::metersOf);
     }
 
@@ -34,8 +44,8 @@ public final class ChangeMeters implements PolicyObserver, AutoCloseable {
         if (refused == null) {
             refused = Gauge.builder(
                             "ratelimit.configuration.refused",
-                            operations,
-                            all -> all.getObject().refusedConfiguration() == null ? 0 : 1)
+                            configuration,
+                            read -> read.getObject().refused() == null ? 0 : 1)
                     .description("1: the changed configuration is not applied, because of a mistake in it")
                     .register(registry);
         }
@@ -45,15 +55,15 @@ public final class ChangeMeters implements PolicyObserver, AutoCloseable {
         return List.of(
                 Gauge.builder(
                                 "ratelimit.changed",
-                                operations,
+                                changes,
                                 all -> all.getObject().isChanged(policy) ? 1 : 0)
                         .description("1: operators have changed the policy, so it is not as configured")
                         .tag("policy", policy)
                         .register(registry),
                 Gauge.builder(
                                 "ratelimit.overrides",
-                                operations,
-                                all -> all.getObject().countOverrides(policy))
+                                overrides,
+                                all -> all.getObject().count(policy))
                         .description("The keys whose limits an operator has overridden")
                         .tag("policy", policy)
                         .register(registry));

@@ -4,7 +4,8 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.boot.spi.RequestExplainer;
 import dev.ratelimit.spring.boot.spi.RequestFacts;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
+import dev.ratelimit.spring.rules.decision.RequestRules;
+import dev.ratelimit.spring.rules.decision.RulesInForce;
 import io.swagger.v3.oas.models.OpenAPI;
 import io.swagger.v3.oas.models.Operation;
 import io.swagger.v3.oas.models.headers.Header;
@@ -28,11 +29,11 @@ public final class OpenApiLimits implements GlobalOpenApiCustomizer {
     /** An address for documentation (RFC 5737), which nobody exempts. */
     private static final String SOMEBODY = "192.0.2.1";
 
-    private final RateLimitOperations operations;
+    private final RequestRules rules;
     private final RequestExplainer explainer;
 
-    public OpenApiLimits(RateLimitOperations operations, RequestExplainer explainer) {
-        this.operations = operations;
+    public OpenApiLimits(RequestRules rules, RequestExplainer explainer) {
+        this.rules = rules;
         this.explainer = explainer;
     }
 
@@ -70,12 +71,14 @@ public final class OpenApiLimits implements GlobalOpenApiCustomizer {
     /** The limits of a path such as {@code /orders/{id}}, by status; a variable may have any value. */
     private Map<String, String> limits(String method, String path) {
         RequestFacts facts = new RequestFacts(method, path.replaceAll("\\{[^}]*}", "1"), SOMEBODY, List.of());
+        RulesInForce now = rules.inForce();
         return policies(explainer.explain(facts, null, false))
-                .filter(name -> operations.mode(name) == Mode.ENFORCE)
+                .filter(name -> now.mode(name) == Mode.ENFORCE)
+                .map(now::rule)
                 .collect(Collectors.groupingBy(
-                        name -> Integer.toString(operations.refusalStatus(name)),
+                        rule -> Integer.toString(rule.format().status()),
                         TreeMap::new,
-                        Collectors.mapping(name -> describe(operations.policy(name)), Collectors.joining("; "))));
+                        Collectors.mapping(rule -> describe(rule.policy()), Collectors.joining("; "))));
     }
 
     private static Stream<String> policies(Map<String, Object> explanation) {

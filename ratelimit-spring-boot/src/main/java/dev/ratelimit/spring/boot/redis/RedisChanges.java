@@ -7,7 +7,6 @@ import dev.ratelimit.spring.rules.history.ChangeStore.Contents;
 import dev.ratelimit.spring.rules.history.ChangeStore.Ended;
 import dev.ratelimit.spring.rules.history.ChangeStore.Kind;
 import dev.ratelimit.spring.rules.history.SharedChanges;
-import dev.ratelimit.spring.rules.operation.RateLimitOperations;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -21,7 +20,6 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.SmartLifecycle;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.dao.DataAccessException;
@@ -84,7 +82,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
     /** The name of this instance; empty once it has left. Changed under the lock. */
     private String instance = UUID.randomUUID().toString();
 
-    private final ObjectProvider<RateLimitOperations> operations;
+    private final ChangeStore changes;
     private final Scheduler scheduler;
     private final Ticker ticker;
     private @Nullable Thread reader;
@@ -109,16 +107,11 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
      * @param scheduler tells when to read
      * @param ticker measures how long ago that was
      */
-    public RedisChanges(
-            Server server,
-            String prefix,
-            ObjectProvider<RateLimitOperations> operations,
-            Scheduler scheduler,
-            Ticker ticker) {
+    public RedisChanges(Server server, String prefix, ChangeStore changes, Scheduler scheduler, Ticker ticker) {
         this.server = server;
         String key = prefix + ":{changes}";
         this.keys = List.of(key, key + ":overrides", key + ":history", key + ":version");
-        this.operations = operations;
+        this.changes = changes;
         this.scheduler = scheduler;
         this.ticker = ticker;
         this.readNanos = ticker.nanos();
@@ -166,7 +159,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
     /** Adopts what other instances have changed, and writes what Redis has lost. */
     void read() {
         try {
-            changes().exclusively(() -> {
+            changes.exclusively(() -> {
                 if (!stopped) {
                     read(state);
                 }
@@ -176,10 +169,6 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         } catch (RuntimeException e) {
             log.warn("Changes of rate limits by other instances were not applied", e);
         }
-    }
-
-    private ChangeStore changes() {
-        return operations.getObject().changes();
     }
 
     /** Reads everything, unless Redis is in this state. */
@@ -195,7 +184,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
      * @return whether all have ended
      */
     private boolean tellEnded() {
-        List<Ended> all = changes().ended();
+        List<Ended> all = changes.ended();
         List<Ended> some = all.subList(0, Math.min(MAX_ENDED, all.size()));
         List<String> arguments = new ArrayList<>();
         for (Ended one : some) {
@@ -210,7 +199,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         for (int i = 0; i < some.size(); i++) {
             boolean early = some.get(i).untilMicros() - timeOf(reply) > MAX_EARLY_MICROS;
             if (early || reply.get(ANSWER + i).isEmpty()) {
-                changes().forget(some.get(i));
+                changes.forget(some.get(i));
             }
             allEnded &= !early;
         }
@@ -239,7 +228,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
             history.add(texts.next());
         }
         Contents theirs = new Contents(Map.of(Kind.POLICY, policies, Kind.OVERRIDE, overrides), history);
-        Contents missing = operations.getObject().adopt(theirs, timeOf(reply));
+        Contents missing = changes.adopt(theirs, timeOf(reply));
         String read = reply.get(1);
         long theirVersion = versionOf(read);
         if (missing == null && theirVersion >= version) {
@@ -316,7 +305,7 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
                         change.text(),
                         Long.toString(change.lastingMicros()),
                         change.entry(),
-                        Long.toString(changes().nowMicros() + MAX_WAY_MICROS)));
+                        Long.toString(changes.nowMicros() + MAX_WAY_MICROS)));
     }
 
     /** Asks Redis, one question at a time. */
@@ -324,7 +313,6 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
         List<String> all = new ArrayList<>(keys);
         all.addAll(List.of(operation, instance, Long.toString(ALIVE.toMillis())));
         all.addAll(arguments);
-        ChangeStore changes = changes();
         long asked = changes.nowMicros();
         List<String> reply;
         try {

@@ -17,7 +17,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** What operators have done on this instance, or on all that share it, and what of that is in force. Thread-safe. */
@@ -27,7 +26,6 @@ public final class ChangeHistory {
 
     private final RequestRules rules;
     private final ChangeStore changes;
-    private final Supplier<List<ChangedProperty>> inForce;
 
     /** Shows a key of a policy. */
     @FunctionalInterface
@@ -37,15 +35,10 @@ public final class ChangeHistory {
         String show(String policy, String key);
     }
 
-    /**
-     * The history of these changes.
-     *
-     * @param inForce the changes of policies in force
-     */
-    public ChangeHistory(RequestRules rules, ChangeStore changes, Supplier<List<ChangedProperty>> inForce) {
+    /** The history of these changes. */
+    public ChangeHistory(RequestRules rules, ChangeStore changes) {
         this.rules = rules;
         this.changes = changes;
-        this.inForce = inForce;
     }
 
     /**
@@ -118,12 +111,6 @@ public final class ChangeHistory {
                 entries(policy, limit).stream()
                         .map(entry -> HistoryReport.of(entry, key -> keys.show(entry.policy(), key)))
                         .toList());
-    }
-
-    /** Describes the changes in force, by policy, for JSON. */
-    public Map<String, List<Map<String, Object>>> inForce() {
-        List<ChangedProperty> changed = inForce.get();
-        return changed.isEmpty() ? Map.of() : HistoryReport.of(changed, rules.configured());
     }
 
     /**

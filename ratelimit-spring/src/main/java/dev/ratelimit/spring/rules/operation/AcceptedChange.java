@@ -14,16 +14,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * A change that is in force.
  *
+ * @param policy the name of the policy
+ * @param edit what was asked for
  * @param before what the policy was before
  * @param now what it is
  * @param until when it ends; {@code null} without an end
  * @param replaced the values of operators that it has replaced
  */
-record AcceptedChange(
-        PolicyVersion before, PolicyVersion now, @Nullable Instant until, List<ChangedProperty> replaced) {
+public record AcceptedChange(
+        String policy,
+        LiveChanges.Edit edit,
+        PolicyVersion before,
+        PolicyVersion now,
+        @Nullable Instant until,
+        List<ChangedProperty> replaced) {
 
     /** From what to what, until when and why, for logs. */
-    String logged(LiveChanges.Edit edit, String withoutEnd) {
+    String logged(String withoutEnd) {
         String lasts = until == null ? withoutEnd : "until " + until + ", which returns to the configuration";
         String reason = edit.change().reason();
         return "from " + before + " to " + now + ", " + (now.change() == null ? "as configured" : lasts)
@@ -31,7 +38,7 @@ record AcceptedChange(
     }
 
     /** For observers. */
-    Map<String, Object> audited(LiveChanges.Edit edit) {
+    Map<String, Object> audited() {
         Map<String, Object> map = new LinkedHashMap<>();
         map.put(
                 "change",

@@ -8,6 +8,7 @@ import dev.ratelimit.spring.rules.history.ConfiguredValue;
 import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.key.MissingKey;
+import dev.ratelimit.spring.rules.override.OverrideReport;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -26,18 +27,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * What all policies say of a caller, for JSON: the state of its keys. Nothing is taken for that.
  *
- * @param traffic which keys are refused most; {@code null} if requests are not counted
+ * @param traffic which keys are refused most
  * @param plain whether to show keys as their plain values, not as hashes
  */
-record CallerReport(
+public record CallerReport(
         RulesInForce rules,
         RateLimitStore store,
-        @Nullable Traffic traffic,
+        Traffic traffic,
         KeyDisplay keys,
-        MetOverrides met,
+        OverrideReport overrides,
         boolean plain) {
 
-    Map<String, Object> of(Caller caller) {
+    /** The answer to a question about this caller. */
+    public Map<String, Object> of(Caller caller) {
         List<Map<String, Object>> policies = new ArrayList<>();
         List<Map<String, Object>> others = new ArrayList<>();
         for (Rule rule : new TreeMap<>(rules.byPolicy()).values()) {
@@ -134,7 +136,7 @@ record CallerReport(
     }
 
     private List<FrequentKeys.Frequent> mostRefused(Rule rule) {
-        return traffic == null ? List.of() : traffic.mostRefused(rule.policy().name());
+        return traffic.mostRefused(rule.policy().name());
     }
 
     private static boolean isLike(List<String> encoded, List<@Nullable String> wanted) {
@@ -163,7 +165,7 @@ record CallerReport(
             map.put("remark", "of a request from this address without " + String.join(", ", replaced));
         }
         map.putAll(state(rule, key));
-        met.addTo(map, rule, rules.liveOverride(rule, key));
+        overrides.addMet(map, rule, rules.liveOverride(rule, key), plain);
         mostRefused(rule).stream()
                 .filter(one -> one.key().equals(key.key()))
                 .forEach(one -> map.put("mostRefused", PolicyReport.counted(one)));

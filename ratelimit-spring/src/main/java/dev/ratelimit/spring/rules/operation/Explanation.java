@@ -14,6 +14,7 @@ import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.StageCharges;
 import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.mistake.UnansweredPatterns;
+import dev.ratelimit.spring.rules.override.OverrideReport;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
@@ -74,17 +75,17 @@ final class Explanation {
 
     private final RulesInForce rules;
     private final RateLimitStore store;
-    private final MetOverrides met;
+    private final OverrideReport overrides;
     private final List<Step> steps = new ArrayList<>();
     private boolean refused;
 
     /** Whether the request passes Spring Security between two stages. */
     private boolean stages;
 
-    Explanation(RulesInForce rules, RateLimitStore store, MetOverrides met) {
+    Explanation(RulesInForce rules, RateLimitStore store, OverrideReport overrides) {
         this.rules = rules;
         this.store = new Asking(store);
-        this.met = met;
+        this.overrides = overrides;
     }
 
     /** Decides by asking. */
@@ -273,7 +274,7 @@ final class Explanation {
             map.put("key", keys.show(step.rule(), key, plain));
         }
         if (request != null) {
-            addLimits(map, step.rule(), key, request);
+            addLimits(map, step.rule(), key, request, plain);
         }
         if (charge != null) {
             map.put("permits", charge.permits());
@@ -283,7 +284,8 @@ final class Explanation {
     }
 
     /** Adds whose limits these are, and what is there in place of limits. */
-    private void addLimits(Map<String, Object> map, Rule rule, @Nullable String key, RequestContext request) {
+    private void addLimits(
+            Map<String, Object> map, Rule rule, @Nullable String key, RequestContext request, boolean plain) {
         LiveOverrides.Entry live = rules.liveOverride(rule, request);
         LimitOverride override = live == null ? rule.override(request) : live.override();
         boolean byHand = live != null || rule.overrides().areByHand(request);
@@ -303,6 +305,6 @@ final class Explanation {
         if (override instanceof LimitOverride.Fixed fixed) {
             map.put("override", PropertyName.of(fixed));
         }
-        met.addTo(map, rule, live);
+        overrides.addMet(map, rule, live, plain);
     }
 }

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules.operation;
 
+import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Policy;
@@ -8,6 +9,8 @@ import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
+import dev.ratelimit.spring.rules.history.OperatorActions;
+import dev.ratelimit.spring.rules.override.OverrideReport;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.LiveOverrides;
 import dev.ratelimit.spring.rules.rule.PlainKey;
@@ -24,32 +27,10 @@ import org.slf4j.LoggerFactory;
  * The budgets of keys that are written as plain values. All methods throw an {@link UnknownPolicyException} if there is no
  * such policy, and an {@link IllegalArgumentException} if its key has other parts. Thread-safe.
  */
-record KeyBudgets(RequestRules rules, RateLimitStore store) {
+public record KeyBudgets(
+        RequestRules rules, RateLimitStore store, KeyDisplay keys, OverrideReport overrides, OperatorActions actions) {
 
-    /**
-     * What has become of a reset.
-     *
-     * @param key the encoded key
-     * @param certain whether it is certain that the key was reset
-     */
-    record Reset(String key, boolean certain) {
-
-        private static final Logger log = LoggerFactory.getLogger(KeyBudgets.class);
-
-        /** Logs who has reset the key, of which this is the hash, and says the same for observers. */
-        Map<String, Object> logged(String policy, String hash, String who) {
-            if (certain) {
-                log.info("Rate limit {}: key {} was reset by {}", Quotation.of(policy), hash, who);
-                return Map.of("reset", hash);
-            }
-            log.warn(
-                    "Rate limit {}: the store did not answer when key {} was to be reset by {}",
-                    Quotation.of(policy),
-                    hash,
-                    who);
-            return Map.of("reset", hash, "answered", false);
-        }
-    }
+    private static final Logger log = LoggerFactory.getLogger(KeyBudgets.class);
 
     /** One permit of a key's budget, at its present limits. */
     Charge charge(String policy, List<String> key) {
@@ -72,8 +53,23 @@ record KeyBudgets(RequestRules rules, RateLimitStore store) {
         return new KeyState(now, store).limits(rule, PlainKey.of(rule, now.sources(), key));
     }
 
-    /** Resets a key to a full budget. */
-    Reset reset(String policy, List<String> key) {
+    /**
+     * Describes the state of a key, for JSON.
+     *
+     * @param plain whether to show the key as its plain values, not as a hash
+     * @throws dev.ratelimit.StoreUnavailableException if the store does not answer, and the policy fails closed
+     */
+    public Map<String, Object> report(String policy, List<String> key, boolean plain) {
+        return new KeyState(rules.inForce(), store).of(policy, key, keys, overrides, plain);
+    }
+
+    /**
+     * Resets a key to a full budget.
+     *
+     * @return whether it is certain that the key was reset
+     */
+    @CanIgnoreReturnValue
+    public boolean reset(String policy, List<String> key) {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         PlainKey plain = PlainKey.of(rule, now.sources(), key);
@@ -84,6 +80,19 @@ record KeyBudgets(RequestRules rules, RateLimitStore store) {
                 .map(override -> ((LimitOverride.Limited) override).policy())
                 .max(Comparator.comparingInt(limited -> limited.limits().size()))
                 .orElse(rule.policy());
-        return new Reset(plain.key(), store.reset(longest, plain.key()));
+        boolean certain = store.reset(longest, plain.key());
+        String hash = keys.hash(plain.key());
+        if (certain) {
+            log.info("Rate limit {}: key {} was reset by {}", Quotation.of(policy), hash, actions.logged());
+            actions.tell(policy, Map.of("reset", hash));
+        } else {
+            log.warn(
+                    "Rate limit {}: the store did not answer when key {} was to be reset by {}",
+                    Quotation.of(policy),
+                    hash,
+                    actions.logged());
+            actions.tell(policy, Map.of("reset", hash, "answered", false));
+        }
+        return certain;
     }
 }

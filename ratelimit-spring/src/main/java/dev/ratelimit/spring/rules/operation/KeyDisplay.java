@@ -15,21 +15,22 @@ import org.jspecify.annotations.Nullable;
  * Shows keys to operators: as their plain values or, to those who may not see them, as hashes. The hashes are of use
  * only to compare keys: a secret, new at each start, keeps addresses and names from being guessed. Thread-safe.
  */
-final class KeyDisplay {
+public final class KeyDisplay {
 
     private static final String ALGORITHM = "HmacSHA256";
     private static final int SHOWN_BYTES = 6;
 
     private final SecretKeySpec secret;
 
-    KeyDisplay() {
+    /** Draws the secret. */
+    public KeyDisplay() {
         byte[] random = new byte[32];
         new SecureRandom().nextBytes(random);
         this.secret = new SecretKeySpec(random, ALGORITHM);
     }
 
     /** The hash of a key, such as {@code #5f3a09c1d27e}. */
-    String hash(String key) {
+    public String hash(String key) {
         try {
             Mac mac = Mac.getInstance(ALGORITHM);
             mac.init(secret);
@@ -41,7 +42,7 @@ final class KeyDisplay {
     }
 
     /** The key as a list of plain values, or of its hash; {@code rule} is {@code null} if there is no such policy any more. */
-    List<String> list(@Nullable Rule rule, String key, boolean plain) {
+    public List<String> list(@Nullable Rule rule, String key, boolean plain) {
         List<String> values = plain && rule != null ? PlainKey.valuesOf(rule, key) : null;
         return values == null ? List.of(hash(key)) : values;
     }

@@ -4,6 +4,7 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.override.OverrideReport;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -55,7 +56,8 @@ record KeyState(RulesInForce rules, RateLimitStore store) {
      * @param parts the plain values of the key's parts
      * @throws IllegalArgumentException if there is no such policy, or its key has other parts
      */
-    Map<String, Object> of(String policy, List<String> parts, KeyDisplay keys, MetOverrides met, boolean plain) {
+    Map<String, Object> of(
+            String policy, List<String> parts, KeyDisplay keys, OverrideReport overrides, boolean plain) {
         Rule rule = rules.rule(policy);
         PlainKey key = PlainKey.of(rule, rules.sources(), parts);
         Map<String, Object> state = new LinkedHashMap<>();
@@ -65,7 +67,7 @@ record KeyState(RulesInForce rules, RateLimitStore store) {
             state.put("key", keys.show(rule, key.key(), plain));
         }
         state.putAll(of(rule, key));
-        met.addTo(state, rule, rules.liveOverride(rule, key));
+        overrides.addMet(state, rule, rules.liveOverride(rule, key), plain);
         return state;
     }
 

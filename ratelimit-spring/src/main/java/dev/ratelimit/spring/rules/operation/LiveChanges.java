@@ -1,9 +1,12 @@
 package dev.ratelimit.spring.rules.operation;
 
+import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChange;
+import dev.ratelimit.spring.RateLimitChangedEvent;
+import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.rules.config.ExtraPolicies;
 import dev.ratelimit.spring.rules.config.PolicyProperties;
@@ -19,6 +22,8 @@ import dev.ratelimit.spring.rules.history.ChangedProperty;
 import dev.ratelimit.spring.rules.history.ChangedValue;
 import dev.ratelimit.spring.rules.history.ConfiguredValue;
 import dev.ratelimit.spring.rules.history.EndAlarm;
+import dev.ratelimit.spring.rules.history.HistoryReport;
+import dev.ratelimit.spring.rules.history.OperatorActions;
 import dev.ratelimit.spring.rules.history.StaleChanges;
 import dev.ratelimit.spring.rules.text.Quotation;
 import dev.ratelimit.spring.rules.text.WellFormed;
@@ -40,7 +45,7 @@ import org.slf4j.LoggerFactory;
  * The changes of policies while the application runs, of this instance or of all that share them. Requests do not wait
  * for it. Thread-safe.
  */
-final class LiveChanges implements AutoCloseable {
+public final class LiveChanges implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(LiveChanges.class);
 
@@ -65,14 +70,13 @@ final class LiveChanges implements AutoCloseable {
     /** When the next change ends, in microseconds. Used under the lock. */
     private long nextEnd = ChangedValue.NEVER;
 
-    private volatile Adopted adopted = (policy, before, now) -> {};
-    private volatile Adopted ended = (policy, before, now) -> {};
+    private final OperatorActions actions;
 
-    /** Is told that a policy was changed otherwise than by {@link #change}. */
+    /** Is told of each policy that differs. */
     @FunctionalInterface
-    interface Adopted {
+    private interface Differences {
 
-        void changed(String policy, PolicyVersion before, PolicyVersion now);
+        void tell(String policy, PolicyVersion before, PolicyVersion now);
     }
 
     /**
@@ -81,16 +85,14 @@ final class LiveChanges implements AutoCloseable {
      * @param change what it says
      * @param fromConfiguration whether what the change leaves out returns to the configuration
      * @param version of the policy that this is a change of; {@code null} for any
-     * @param by who asks
      */
-    record Edit(
+    public record Edit(
             RateLimitChange change,
             boolean fromConfiguration,
-            @Nullable String version,
-            String by) {
+            @Nullable String version) {
 
         /** Validates the texts, and that there is something that can end. */
-        Edit {
+        public Edit {
             WellFormed.check("limit", change.limit(), MAX_LIMIT);
             WellFormed.check("paths", change.paths() == null ? null : String.join(",", change.paths()), MAX_LIMIT);
             WellFormed.check("reason", change.reason(), MAX_REASON);
@@ -101,25 +103,32 @@ final class LiveChanges implements AutoCloseable {
         }
     }
 
-    LiveChanges(RequestRules rules, ChangeStore store, Scheduler scheduler) {
+    /**
+     * Nothing is changed yet.
+     *
+     * @param scheduler tells when changes end
+     * @param actions who changes policies, and who is told
+     */
+    public LiveChanges(RequestRules rules, ChangeStore store, Scheduler scheduler, OperatorActions actions) {
         this.rules = rules;
         this.store = store;
+        this.actions = actions;
         this.ends = new EndAlarm(scheduler, store.clock(), this::end);
         store.observe(ChangeStore.Kind.POLICY, this::adopt);
     }
 
-    /** Tells this what other instances change, from now on. */
-    void tellAdopted(Adopted observer) {
-        adopted = observer;
+    /** Whether operators have changed a policy, so that it is not as configured. */
+    public boolean isChanged(String policy) {
+        return rules.changes().containsKey(policy);
     }
 
-    /** Tells this what has ended, from now on. */
-    void tellEnded(Adopted observer) {
-        ended = observer;
+    /** The version of a policy under these rules, which a change of it may name. */
+    String version(String policy, RulesInForce in) {
+        return in.version(policy).id(store.text(Name.ofPolicy(policy)));
     }
 
     /** The properties whose value in force is that of an operator, ordered by policy and name. */
-    List<ChangedProperty> inForce() {
+    private List<ChangedProperty> inForce() {
         List<ChangedProperty> inForce = new ArrayList<>();
         Map<String, PolicyChange> all = known;
         long now = store.nowMicros();
@@ -130,8 +139,14 @@ final class LiveChanges implements AutoCloseable {
         return inForce;
     }
 
+    /** Describes the changes in force, by policy, for JSON. */
+    public Map<String, List<Map<String, Object>>> report() {
+        List<ChangedProperty> changed = inForce();
+        return changed.isEmpty() ? Map.of() : HistoryReport.of(changed, rules.configured());
+    }
+
     /** How long a change lasts, for people. */
-    String duration() {
+    public String duration() {
         return store.isShared()
                 ? "on all instances, until the last of them stops, which returns to the configuration"
                 : "until this instance restarts, which returns to the configuration";
@@ -144,16 +159,34 @@ final class LiveChanges implements AutoCloseable {
      * @throws UnknownPolicyException if there is no such policy
      * @throws IllegalArgumentException if the end is not possible
      * @throws StaleVersionException if the policy has another version by now
-     * @throws IllegalStateException if changes cannot be shared at the moment
+     * @throws IllegalStateException if changes are shared, and cannot be at the moment
      */
-    AcceptedChange change(String policy, Edit edit) {
+    @CanIgnoreReturnValue
+    public AcceptedChange change(String policy, Edit edit) {
         ChangeEnd end = new ChangeEnd(edit.change().duration(), edit.change().until())
                 .check(
                         store.now(),
                         "to end a change, restore the policy",
                         "without an end, it lasts until the policy is restored, or the last instance stops");
         Set<String> properties = new TreeSet<>();
-        return store.change(() -> asked(policy, edit, end, properties), text -> accepted(policy, text, properties));
+        AcceptedChange accepted = store.change(
+                () -> asked(policy, edit, end, properties), text -> accepted(policy, edit, text, properties));
+        log.warn(
+                "Rate limit {} was changed by {} {}",
+                Quotation.of(policy),
+                actions.logged(),
+                accepted.logged(duration()));
+        actions.tell(policy, accepted.audited());
+        publish(policy, Cause.OPERATOR, accepted.before(), accepted.now());
+        actions.tellReplaced(rules.allNames());
+        return accepted;
+    }
+
+    private void publish(String policy, Cause cause, PolicyVersion from, PolicyVersion to) {
+        if (!from.toString().equals(to.toString())) {
+            String by = cause == Cause.OPERATOR ? actions.name() : null;
+            actions.publish(new RateLimitChangedEvent(policy, cause, by, from.toString(), to.toString()));
+        }
     }
 
     /** What to ask, if it is possible here and now. */
@@ -184,7 +217,7 @@ final class LiveChanges implements AutoCloseable {
                     then.toString(),
                     null,
                     edit.change().reason(),
-                    edit.by());
+                    actions.kept());
             return ChangeStore.Change.of(
                     Name.ofPolicy(policy),
                     (edit.fromConfiguration() ? PolicyChange.NONE : earlier).text(values),
@@ -203,12 +236,12 @@ final class LiveChanges implements AutoCloseable {
             String before = ConfiguredValue.of(configured, policy, property);
             values.put(
                     property,
-                    new ChangedValue(to, 0, 0, edit.by(), edit.change().reason(), before).asked(end));
+                    new ChangedValue(to, 0, 0, actions.kept(), edit.change().reason(), before).asked(end));
         });
         return values;
     }
 
-    private AcceptedChange accepted(String policy, String text, Set<String> properties) {
+    private AcceptedChange accepted(String policy, Edit edit, String text, Set<String> properties) {
         lock.lock();
         try {
             // something may have ended since the question
@@ -225,7 +258,8 @@ final class LiveChanges implements AutoCloseable {
                     .filter(Objects::nonNull)
                     .findFirst()
                     .orElse(null);
-            return new AcceptedChange(before, rules.including(policy).version(policy), until, replaced);
+            return new AcceptedChange(
+                    policy, edit, before, rules.including(policy).version(policy), until, replaced);
         } finally {
             lock.unlock();
         }
@@ -275,17 +309,24 @@ final class LiveChanges implements AutoCloseable {
                 store.end(Name.ofPolicy(policy), change.withoutEndedAt(now).text(Map.of()), until);
             }
         });
-        tellDifferences(before, rules.inForce(), ended);
+        tellDifferences(before, rules.inForce(), this::ended);
     }
 
-    private void tellDifferences(RulesInForce before, RulesInForce now, Adopted observer) {
+    private void ended(String policy, PolicyVersion before, PolicyVersion now) {
+        log.warn("Rate limit {} was {}, and is {} since its change has ended", Quotation.of(policy), before, now);
+        actions.tell(policy, Map.of("expired", "", "from", before.toString(), "to", now.toString()));
+        actions.tellReplaced(rules.allNames());
+        publish(policy, Cause.EXPIRY, before, now);
+    }
+
+    private void tellDifferences(RulesInForce before, RulesInForce now, Differences observer) {
         Set<String> all = new TreeSet<>(before.byPolicy().keySet());
         all.addAll(now.byPolicy().keySet());
         for (String policy : all) {
             PolicyVersion earlier = version(before, policy);
             PolicyVersion later = version(now, policy);
             if (!later.equals(earlier)) {
-                observer.changed(policy, earlier, later);
+                observer.tell(policy, earlier, later);
             }
         }
     }
@@ -302,7 +343,7 @@ final class LiveChanges implements AutoCloseable {
      * @throws UnknownPolicyException if there is no such policy
      * @throws StaleVersionException if the policy has another version by now
      */
-    RulesInForce preview(String policy, Edit edit) {
+    public RulesInForce preview(String policy, Edit edit) {
         check(policy, edit);
         return rules.read(with(rules.changes(), policy, next(policy, edit))).rules();
     }
@@ -361,14 +402,19 @@ final class LiveChanges implements AutoCloseable {
     private void adopt(Map<String, String> texts) {
         Map<String, PolicyChange> all = new HashMap<>();
         texts.forEach((policy, text) -> all.put(policy, PolicyChange.of(text)));
+        boolean differ;
         lock.lock();
         try {
             endIfDue();
-            if (!all.equals(known)) {
+            differ = !all.equals(known);
+            if (differ) {
                 adoptUnderLock(all);
             }
         } finally {
             lock.unlock();
+        }
+        if (differ) {
+            actions.tellReplaced(rules.allNames());
         }
     }
 
@@ -380,7 +426,7 @@ final class LiveChanges implements AutoCloseable {
         RulesInForce configured = rules.configured();
         tellDifferences(before, now, (policy, earlier, later) -> {
             tell(policy, later, version(configured, policy));
-            adopted.changed(policy, earlier, later);
+            publish(policy, Cause.OTHER_INSTANCE, earlier, later);
         });
         stale.warn(inForce(), configured);
         long micros = store.nowMicros();

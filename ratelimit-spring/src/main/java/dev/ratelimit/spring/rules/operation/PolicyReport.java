@@ -4,11 +4,15 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
 import dev.ratelimit.Penalty;
 import dev.ratelimit.spring.RateLimitChange;
+import dev.ratelimit.spring.rules.config.ExtraPolicies;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
+import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
-import dev.ratelimit.spring.rules.history.ChangeStore;
 import dev.ratelimit.spring.rules.history.ConfiguredValue;
+import dev.ratelimit.spring.rules.history.HistoryReport;
+import dev.ratelimit.spring.rules.override.OverrideReport;
 import dev.ratelimit.spring.rules.rule.CallRules;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -25,21 +29,90 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Describes policies and the state of keys in terms of maps, lists, texts and numbers, for JSON. */
-record PolicyReport(
-        RulesInForce rules,
-        ChangeStore changes,
-        Observations observed,
+/**
+ * Describes policies in terms of maps, lists, texts and numbers, for JSON: what they limit and what they did. Thread-safe.
+ *
+ * @param traffic what became of requests
+ * @param waiting the requests that wait; {@code null} if none can
+ */
+public record PolicyReport(
+        RequestRules rules,
+        LiveChanges changes,
+        OverrideReport overrides,
         TrialJournal trials,
         KeyDisplay keys,
-        boolean plain,
-        boolean stages) {
+        Traffic traffic,
+        @Nullable WaitingRequests waiting) {
 
-    /** A policy: what it limits and, if requests are counted, what it did. */
-    Map<String, Object> policy(Rule rule) {
-        String name = rule.policy().name();
-        PolicyVersion version = rules.version(name);
-        RateLimitChange change = version.change();
+    /** All policies, with keys as their plain values or as hashes. */
+    public List<Map<String, Object>> all(boolean plain) {
+        RulesInForce now = rules.inForce();
+        Map<String, List<Map<String, Object>>> changed = changes.report();
+        return new TreeMap<>(now.byPolicy())
+                .keySet().stream()
+                        .map(name -> HistoryReport.with(changed.get(name), policy(name, now, plain)))
+                        .toList();
+    }
+
+    /** The policies that need no configuration, without those whose name the configuration has. */
+    public List<Map<String, Object>> extra() {
+        return ExtraPolicies.describe(rules.policies().keySet());
+    }
+
+    /**
+     * A policy, with the changes of it and the overrides of its keys.
+     *
+     * @throws UnknownPolicyException if there is no such policy
+     */
+    public Map<String, Object> of(String policy, boolean plain) {
+        return HistoryReport.with(changes.report().get(policy), withOverrides(policy, rules.including(policy), plain));
+    }
+
+    private Map<String, Object> withOverrides(String policy, RulesInForce in, boolean plain) {
+        Map<String, Object> map = policy(policy, in, plain);
+        if (rules.allNames().contains(policy)) {
+            map.putAll(overrides.of(policy, plain));
+        }
+        return map;
+    }
+
+    /** A policy that was changed, what the change has replaced, and what is to be known of it. */
+    public Map<String, Object> changed(AcceptedChange change, boolean plain) {
+        String policy = change.policy();
+        Map<String, Object> map = of(policy, plain);
+        List<Map<String, Object>> replaced =
+                HistoryReport.of(change.replaced(), rules.configured()).get(policy);
+        if (replaced != null) {
+            map.put("replaced", replaced);
+        }
+        return withRemarks(policy, map, change.edit().change(), change.before(), rules.including(policy));
+    }
+
+    /**
+     * What a change would make of a policy, and what is to be known of it, with the version of the present policy. Nothing is
+     * changed.
+     *
+     * @throws RuntimeException as {@link LiveChanges#change}
+     */
+    public Map<String, Object> preview(String policy, LiveChanges.Edit edit, boolean plain) {
+        RulesInForce now = rules.including(policy);
+        PolicyVersion before = now.version(policy);
+        RulesInForce then = changes.preview(policy, edit);
+        Map<String, Object> map = withOverrides(policy, then, plain);
+        map.put("version", changes.version(policy, now));
+        map.put("dryRun", true);
+        return withRemarks(policy, map, edit.change(), before, then);
+    }
+
+    private Map<String, Object> withRemarks(
+            String policy, Map<String, Object> map, RateLimitChange change, PolicyVersion before, RulesInForce after) {
+        long overridden = overrides.overrides().count(policy);
+        return new ChangeReport(policy, change, before, after, rules::remarkOnPath, overridden).addTo(map);
+    }
+
+    private Map<String, Object> policy(String name, RulesInForce in, boolean plain) {
+        Rule rule = in.rule(name);
+        RateLimitChange change = in.version(name).change();
         Map<String, Object> map = new LinkedHashMap<>();
         map.put("name", name);
         map.put("limit", ConfiguredValue.limit(rule));
@@ -56,32 +129,29 @@ record PolicyReport(
         map.put("key", rule.key().parts().stream().map(Object::toString).toList());
         map.put("applies", rule.match().toString() + rule.overrides());
         map.put("permits", rule.cost().written());
-        List<Map<String, Object>> annotated = annotated(name);
+        List<Map<String, Object>> annotated = annotated(name, in);
         if (!annotated.isEmpty()) {
             map.put("annotated", annotated);
         }
-        if (stages) {
+        if (rules.haveStages()) {
             map.put("stage", PropertyName.of(rule.stage()));
         }
-        map.put("mode", PropertyName.of(rules.mode(name)));
-        map.put("version", version.id(changes.text(ChangeStore.Name.ofPolicy(name))));
+        map.put("mode", PropertyName.of(in.mode(name)));
+        map.put("version", changes.version(name, in));
         if (change != null) {
             map.put("changed", change.toString());
         }
         map.putAll(waits(rule));
-        addObserved(rule, map);
+        addObserved(map, rule, plain);
         return map;
     }
 
-    private void addObserved(Rule rule, Map<String, Object> map) {
+    private void addObserved(Map<String, Object> map, Rule rule, boolean plain) {
         String name = rule.policy().name();
-        Traffic counted = observed.traffic();
-        if (counted != null) {
-            map.put("counts", counted.counts(name));
-            map.put("lastHour", counted.history(name));
-            map.put("mostRefused", mostRefused(rule, counted));
-            map.put("mostRefusedEndpoints", mostRefusedEndpoints(name, counted));
-        }
+        map.put("counts", traffic.counts(name));
+        map.put("lastHour", traffic.history(name));
+        map.put("mostRefused", mostRefused(rule, plain));
+        map.put("mostRefusedEndpoints", mostRefusedEndpoints(name));
         Map<String, Object> trial = trials.known(name, plain);
         if (trial != null) {
             map.put("trial", trial);
@@ -92,7 +162,6 @@ record PolicyReport(
     private Map<String, Object> waits(Rule rule) {
         String name = rule.policy().name();
         Map<String, Object> map = new LinkedHashMap<>();
-        WaitingRequests waiting = observed.waiting();
         if (waiting != null && waiting.policies().contains(name)) {
             map.put("onExceeded", PropertyName.of(rule.onExceeded().action()));
             map.put("waiting", waiting.waiting(name));
@@ -127,13 +196,13 @@ record PolicyReport(
     }
 
     /** The endpoints and methods whose annotations charge the policy, and at which cost. */
-    private List<Map<String, Object>> annotated(String policy) {
+    private List<Map<String, Object>> annotated(String policy, RulesInForce in) {
         Map<String, List<Rule>> rulesOf = new TreeMap<>();
-        rules.byEndpoint()
+        in.byEndpoint()
                 .forEach((endpoint, own) -> rulesOf.put(
                         endpoint.id(),
                         Stream.concat(own.rules().stream(), own.call().stream()).toList()));
-        rules.byMethod().ofBeans().forEach(called -> rulesOf.put(idOf(called), called.rules()));
+        in.byMethod().ofBeans().forEach(called -> rulesOf.put(idOf(called), called.rules()));
         List<Map<String, Object>> annotated = new ArrayList<>();
         // an endpoint with annotations also has the rules that apply to all endpoints
         rulesOf.forEach((id, own) -> own.stream()
@@ -148,8 +217,8 @@ record PolicyReport(
         return Objects.requireNonNull(called.endpoint()).id();
     }
 
-    private List<Map<String, Object>> mostRefused(Rule rule, Traffic recorded) {
-        return recorded.mostRefused(rule.policy().name()).stream()
+    private List<Map<String, Object>> mostRefused(Rule rule, boolean plain) {
+        return traffic.mostRefused(rule.policy().name()).stream()
                 .filter(one -> !one.key().isEmpty())
                 .map(one -> {
                     Map<String, Object> map = new LinkedHashMap<>();
@@ -160,8 +229,8 @@ record PolicyReport(
                 .toList();
     }
 
-    private static List<Map<String, Object>> mostRefusedEndpoints(String policy, Traffic recorded) {
-        return recorded.mostRefusedEndpoints(policy).stream()
+    private List<Map<String, Object>> mostRefusedEndpoints(String policy) {
+        return traffic.mostRefusedEndpoints(policy).stream()
                 .map(one -> {
                     Map<String, Object> map = new LinkedHashMap<>();
                     map.put("endpoint", one.key());

@@ -1,10 +1,13 @@
 package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.spring.Mode;
+import dev.ratelimit.spring.RateLimitChangedEvent;
+import dev.ratelimit.spring.RateLimitChangedEvent.Cause;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
+import dev.ratelimit.spring.rules.history.OperatorActions;
 import dev.ratelimit.spring.rules.mistake.MistakeReport;
 import dev.ratelimit.spring.rules.mistake.WrittenProperties;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -25,36 +28,37 @@ import org.springframework.boot.context.properties.bind.handler.NoUnboundElement
 import org.springframework.core.env.Environment;
 
 /** Reads the policies of the configuration again, while the application runs. Thread-safe. */
-final class RefreshedConfiguration {
+public final class RefreshedConfiguration {
 
     private static final Logger log = LoggerFactory.getLogger(RefreshedConfiguration.class);
 
     private final RequestRules rules;
     private final LiveChanges live;
-    private final Differences differences;
+    private final OperatorActions actions;
     private volatile @Nullable Map<String, Object> refused;
 
-    /** Is told of each policy that differs. */
-    @FunctionalInterface
-    interface Differences {
-
-        void tell(String policy, String before, String now);
-    }
-
-    RefreshedConfiguration(RequestRules rules, LiveChanges live, Differences differences) {
+    /**
+     * Nothing is read again yet.
+     *
+     * @param live puts policies in force
+     * @param actions who is told
+     */
+    public RefreshedConfiguration(RequestRules rules, LiveChanges live, OperatorActions actions) {
         this.rules = rules;
         this.live = live;
-        this.differences = differences;
+        this.actions = actions;
     }
 
     /** The configuration that is not applied: since when, and why; {@code null} if the last one is in force. */
-    @Nullable
-    Map<String, Object> refused() {
+    public @Nullable Map<String, Object> refused() {
         return refused;
     }
 
-    /** Puts the policies of the configuration in force if they have changed: all or, with a mistake, none. */
-    boolean refresh(Environment environment) {
+    /**
+     * Puts the policies of the configuration in force if they have changed: all or, with a mistake, none. A mistake is logged
+     * as at the start.
+     */
+    public boolean refresh(Environment environment) {
         try {
             WrittenProperties.check(environment);
             RateLimitProperties next = Binder.get(environment)
@@ -68,6 +72,7 @@ final class RefreshedConfiguration {
             if (changed) {
                 log.warn("Rate limits have the policies of the changed configuration: {}", rules.allNames());
                 tellDifferences(before, rules.inForce());
+                actions.tellReplaced(rules.allNames());
             }
             if (!fixed.isEmpty()) {
                 log.warn("A changed configuration of {} needs a restart of the application", String.join(", ", fixed));
@@ -92,7 +97,7 @@ final class RefreshedConfiguration {
             String later = describe(now, policy);
             if (!earlier.equals(later)) {
                 log.warn("Rate limit {} was {}, and is {}", Quotation.of(policy), earlier, later);
-                differences.tell(policy, earlier, later);
+                actions.publish(new RateLimitChangedEvent(policy, Cause.CONFIGURATION, null, earlier, later));
             }
         }
     }

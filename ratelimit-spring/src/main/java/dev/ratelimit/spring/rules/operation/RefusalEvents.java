@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * Publishes refusals as events: at most so many per policy and second, each with the number of those that were left out
  * before it. A refusal that is left out creates nothing. Thread-safe.
  */
-final class RefusalEvents implements OutcomeCounter {
+public final class RefusalEvents implements OutcomeCounter {
 
     private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -37,7 +37,7 @@ final class RefusalEvents implements OutcomeCounter {
      * @param maxPerSecond the maximum number of events per policy and second
      * @param shown what listeners see of a policy's key; called on their thread
      */
-    RefusalEvents(
+    public RefusalEvents(
             QueuedEvents events, int maxPerSecond, Ticker ticker, BiFunction<String, String, List<String>> shown) {
         this.events = events;
         this.maxPerSecond = maxPerSecond;

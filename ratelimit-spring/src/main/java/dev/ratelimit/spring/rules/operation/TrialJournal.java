@@ -5,7 +5,7 @@ import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitTrial;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.decision.UnknownPolicyException;
-import dev.ratelimit.spring.rules.history.Asker;
+import dev.ratelimit.spring.rules.history.OperatorActions;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.Quotation;
 import dev.ratelimit.spring.rules.traffic.FrequentKeys;
@@ -16,7 +16,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
-import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,26 +31,18 @@ public final class TrialJournal {
     private final RequestRules rules;
     private final Trials trials;
     private final KeyDisplay keys;
-    private final Asker asker;
-    private final BiConsumer<String, Map<String, Object>> observer;
+    private final OperatorActions actions;
 
     /**
      * Creates a journal.
      *
-     * @param asker whoever starts and ends them
-     * @param observer is told the policy and what was done
+     * @param actions who starts and ends them, and who is told
      */
-    TrialJournal(
-            RequestRules rules,
-            Trials trials,
-            KeyDisplay keys,
-            Asker asker,
-            BiConsumer<String, Map<String, Object>> observer) {
+    public TrialJournal(RequestRules rules, Trials trials, KeyDisplay keys, OperatorActions actions) {
         this.rules = rules;
         this.trials = trials;
         this.keys = keys;
-        this.asker = asker;
-        this.observer = observer;
+        this.actions = actions;
     }
 
     /**
@@ -64,16 +55,16 @@ public final class TrialJournal {
      * @throws dev.ratelimit.spring.RateLimitConfigurationException likewise, if the limit is wrong
      */
     public Map<String, Object> start(String policy, RateLimitTrial asked, boolean showKeys) {
-        Trial trial = trials.start(policy, asked, asker.name());
+        Trial trial = trials.start(policy, asked, actions.name());
         RateLimitTrial.Result result = trial.result();
         log.info(
                 "Rate limit {}: {} tries {} until {} beside its limit{}",
                 Quotation.of(policy),
-                asker.logged(),
+                actions.logged(),
                 texts(result.limits()),
                 result.until(),
                 asked.reason() == null ? "" : ", because of " + Quotation.of(asked.reason()));
-        observer.accept(
+        actions.tell(
                 policy,
                 Map.of(
                         "trial",
@@ -131,11 +122,11 @@ public final class TrialJournal {
         log.info(
                 "Rate limit {}: {} has ended the trial of {}, which would have refused {} more of {} requests",
                 Quotation.of(policy),
-                asker.logged(),
+                actions.logged(),
                 texts(result.limits()),
                 result.more(),
                 result.requests());
-        observer.accept(policy, Map.of("endedTrial", texts(result.limits()).toString()));
+        actions.tell(policy, Map.of("endedTrial", texts(result.limits()).toString()));
         return trial;
     }
 

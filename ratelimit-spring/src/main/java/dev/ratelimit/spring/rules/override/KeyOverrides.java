@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.rules.override;
 
+import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Scheduler;
@@ -7,6 +8,7 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.spring.HistoryEntry;
 import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.RateLimitConfigurationException;
+import dev.ratelimit.spring.RateLimitOverrideEvent;
 import dev.ratelimit.spring.RateLimitOverrideEvent.Action;
 import dev.ratelimit.spring.RateLimitPolicies.OverriddenKey;
 import dev.ratelimit.spring.rules.decision.PolicyVersion;
@@ -20,6 +22,7 @@ import dev.ratelimit.spring.rules.history.ChangeStore.Kind;
 import dev.ratelimit.spring.rules.history.ChangeStore.Name;
 import dev.ratelimit.spring.rules.history.ChangedValue;
 import dev.ratelimit.spring.rules.history.EndAlarm;
+import dev.ratelimit.spring.rules.history.OperatorActions;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.text.PropertyName;
@@ -29,13 +32,16 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -51,6 +57,9 @@ public final class KeyOverrides implements AutoCloseable {
 
     /** How many overrides there may be, over all policies; with the length of a key and a reason, some megabytes. */
     static final int MAX = 10_000;
+
+    /** How many are events if they change at once without anybody asking here. */
+    private static final int MAX_EVENTS = 100;
 
     private static final int MAX_KEY = 256;
     private static final int MAX_REASON = 200;
@@ -74,26 +83,21 @@ public final class KeyOverrides implements AutoCloseable {
 
     private final OverrideTables tables;
 
-    /** Is told what happens to overrides without anybody asking here. */
-    private volatile Observer observer = (policy, override, action) -> {};
+    private final UnaryOperator<String> hash;
+    private final OperatorActions actions;
 
     private record End(Name name, long untilMicros) {}
-
-    /** Is told what happens to an override. */
-    @FunctionalInterface
-    interface Observer {
-
-        void changed(String policy, OverriddenKey override, Action action);
-    }
 
     /**
      * What became of the override of a key.
      *
+     * @param policy its name
      * @param key in its usual spelling
      * @param before the one that was replaced or removed; {@code null} if there was none
      * @param now the one that is in force; {@code null} for none
      */
-    record Replaced(
+    public record Replaced(
+            String policy,
             String key,
             @Nullable OverriddenKey before,
             @Nullable OverriddenKey now) {}
@@ -102,19 +106,24 @@ public final class KeyOverrides implements AutoCloseable {
      * No overrides yet.
      *
      * @param scheduler tells when overrides end
+     * @param hash of an encoded key
+     * @param actions who sets and removes them, and who is told
      */
-    public KeyOverrides(RequestRules rules, ChangeStore store, Scheduler scheduler) {
+    public KeyOverrides(
+            RequestRules rules,
+            ChangeStore store,
+            Scheduler scheduler,
+            UnaryOperator<String> hash,
+            OperatorActions actions) {
         this.rules = rules;
         Ticker clock = store.clock();
         this.store = store;
+        this.hash = hash;
+        this.actions = actions;
         this.ends = new EndAlarm(scheduler, clock, this::end);
         this.tables = new OverrideTables(clock, known);
         rules.override(tables::under);
         store.observe(Kind.OVERRIDE, this::adopt);
-    }
-
-    void observe(Observer by) {
-        observer = by;
     }
 
     /** Tells of nothing that ends from now on. */
@@ -131,7 +140,6 @@ public final class KeyOverrides implements AutoCloseable {
     /**
      * Sets the override of a key, here and on all instances, or nowhere.
      *
-     * @param by who asks
      * @param version of the key before; {@code null} for any
      * @throws UnknownPolicyException if there is no such policy
      * @throws IllegalArgumentException if the policy cannot have the override
@@ -139,7 +147,8 @@ public final class KeyOverrides implements AutoCloseable {
      * @throws StaleVersionException if the key has another version by now
      * @throws IllegalStateException if overrides cannot be shared at the moment
      */
-    Replaced set(String policy, String key, KeyOverride override, String by, @Nullable String version) {
+    @CanIgnoreReturnValue
+    public Replaced set(String policy, String key, KeyOverride override, @Nullable String version) {
         RulesInForce now = rules.inForce();
         Rule rule = now.rule(policy);
         WellFormed.check("key", key, MAX_KEY);
@@ -154,18 +163,28 @@ public final class KeyOverrides implements AutoCloseable {
         }
         ChangeEnd end = new ChangeEnd(override.duration(), override.until())
                 .check(store.now(), "to end an override, remove it", "without an end, it lasts as long as a change");
-        Map<String, Object> value = new ChangedValue(limit, 0, 0, by, reason, "").asked(end);
-        return change(name, version, ChangedValue.text(Map.of(OVERRIDE, value)), end, () -> {
+        Map<String, Object> value = new ChangedValue(limit, 0, 0, actions.kept(), reason, "").asked(end);
+        Replaced replaced = change(name, version, ChangedValue.text(Map.of(OVERRIDE, value)), end, () -> {
             checkRoom(name);
-            ChangedValue before = inForce(name);
-            return entry(name, before == null ? null : before.to(), limit, reason, by);
+            return entry(name, limit, reason);
         });
+        OverriddenKey set = Objects.requireNonNull(replaced.now());
+        log.warn(
+                "Rate limit {}: key {} was overridden by {}: {}, {}{}",
+                Quotation.of(policy),
+                show(policy, set.key(), false),
+                actions.logged(),
+                set.limit(),
+                set.until() == null ? store.duration() : "until " + set.until(),
+                set.reason() == null ? "" : ", because of " + Quotation.of(set.reason()));
+        tell("override", policy, set);
+        publish(policy, set, Action.SET, true, actions.name());
+        return replaced;
     }
 
     /**
      * Removes the override of a key.
      *
-     * @param by who asks
      * @param version of the key before; {@code null} for any
      * @return what there was; {@code null} if that was nothing
      * @throws UnknownPolicyException if there is no such policy, nor an override under it
@@ -173,17 +192,45 @@ public final class KeyOverrides implements AutoCloseable {
      * @throws StaleVersionException if the key has another version by now
      * @throws IllegalStateException if overrides cannot be shared at the moment
      */
-    @Nullable
-    Replaced remove(String policy, String key, String by, @Nullable String version) {
+    @CanIgnoreReturnValue
+    public @Nullable Replaced remove(String policy, String key, @Nullable String version) {
         Name name = Name.ofKey(policy, existing(policy, key));
         if (inForce(name) == null) {
             return null;
         }
-        Replaced removed = change(name, version, "", new ChangeEnd(null, null), () -> {
-            ChangedValue before = inForce(name);
-            return entry(name, before == null ? null : before.to(), null, null, by);
-        });
-        return removed.before() == null ? null : removed;
+        Replaced replaced = change(name, version, "", new ChangeEnd(null, null), () -> entry(name, null, null));
+        OverriddenKey removed = replaced.before();
+        if (removed == null) {
+            return null;
+        }
+        log.warn(
+                "Rate limit {}: the override of key {} was removed by {}; it was {}",
+                Quotation.of(policy),
+                show(policy, removed.key(), false),
+                actions.logged(),
+                removed.limit());
+        tell("removedOverride", policy, removed);
+        publish(policy, removed, Action.REMOVED, true, actions.name());
+        return replaced;
+    }
+
+    private void tell(String event, String policy, OverriddenKey one) {
+        Map<String, Object> what = new LinkedHashMap<>();
+        what.put("key", show(policy, one.key(), false));
+        OverrideReport.addTerms(what, one);
+        what.put(event, one.limit());
+        actions.tell(policy, what);
+    }
+
+    private void publish(String policy, OverriddenKey one, Action action, boolean here, @Nullable String by) {
+        String key = show(policy, one.key(), actions.showKeys());
+        actions.publish(
+                new RateLimitOverrideEvent(policy, key, action, here, by, one.limit(), one.until(), one.reason()));
+    }
+
+    /** A key, as its plain value or as a hash. */
+    public String show(String policy, String key, boolean plain) {
+        return plain ? key : hash.apply(encoded(policy, key));
     }
 
     private Replaced change(
@@ -197,14 +244,16 @@ public final class KeyOverrides implements AutoCloseable {
                     OverriddenKey before = shown(name);
                     learn(Map.of(name, accepted));
                     ChangedValue now = ChangedValue.parse(accepted).get(OVERRIDE);
-                    return new Replaced(name.key(), before, now == null ? null : describe(name, now));
+                    return new Replaced(name.policy(), name.key(), before, now == null ? null : describe(name, now));
                 });
     }
 
-    private static HistoryEntry entry(
-            Name name, @Nullable String from, @Nullable String to, @Nullable String reason, String by) {
+    private HistoryEntry entry(Name name, @Nullable String to, @Nullable String reason) {
+        ChangedValue before = inForce(name);
+        String from = before == null ? null : before.to();
         HistoryEntry.Action action = to == null ? HistoryEntry.Action.REMOVE_OVERRIDE : HistoryEntry.Action.OVERRIDE;
-        return new HistoryEntry(Instant.EPOCH, action, name.policy(), name.key(), from, to, null, reason, by);
+        return new HistoryEntry(
+                Instant.EPOCH, action, name.policy(), name.key(), from, to, null, reason, actions.kept());
     }
 
     private void checkVersion(Name name, @Nullable String version) {
@@ -354,6 +403,7 @@ public final class KeyOverrides implements AutoCloseable {
         before.keySet().removeAll(set.keySet());
         tell(set, Action.SET);
         tell(before, Action.REMOVED);
+        actions.tellReplaced(rules.allNames());
     }
 
     private void learn(Map<Name, String> texts) {
@@ -421,13 +471,18 @@ public final class KeyOverrides implements AutoCloseable {
     }
 
     private void tell(Map<Name, OverriddenKey> some, Action action) {
-        if (some.size() <= OverrideEvents.MAX_AT_ONCE) {
+        if (some.size() <= MAX_EVENTS) {
             some.entrySet().stream()
                     .sorted(Comparator.comparing(one -> one.getKey().text()))
-                    .forEach(one -> observer.changed(one.getKey().policy(), one.getValue(), action));
+                    .forEach(one -> tell(one.getKey().policy(), one.getValue(), action));
         } else {
             log.info("{} overrides of single keys under rate limits are {}", some.size(), PropertyName.of(action));
         }
+    }
+
+    private void tell(String policy, OverriddenKey one, Action action) {
+        boolean known = action == Action.SET && !one.by().equals(OperatorActions.APPLICATION);
+        publish(policy, one, action, false, known ? one.by() : null);
     }
 
     private @Nullable ChangedValue value(Name name) {

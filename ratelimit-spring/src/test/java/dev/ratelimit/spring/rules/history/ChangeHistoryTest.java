@@ -27,8 +27,7 @@ class ChangeHistoryTest {
                     new StaticListableBeanFactory(),
                     text -> text,
                     limit -> {}),
-            changes,
-            List::of);
+            changes);
 
     private void change(String property, @Nullable Integer seconds, @Nullable String to, @Nullable String by) {
         HistoryEntry entry = new HistoryEntry(Instant.EPOCH, Action.CHANGE, "p/q r", null, "a % b", to, null, "", by);

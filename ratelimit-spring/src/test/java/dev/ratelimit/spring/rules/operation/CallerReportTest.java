@@ -44,7 +44,7 @@ class CallerReportTest {
 
         Counted(Map<String, Object> beans, String... properties) {
             live = new LiveRules(beans, properties);
-            OutcomeCounter traffic = live.operations.observations().record(live.ticker, live.ticker);
+            OutcomeCounter traffic = live.traffic();
             limiter = new RequestLimiter(
                     live.rules,
                     LiveRules.bind(properties),
@@ -68,7 +68,7 @@ class CallerReportTest {
         }
 
         Map<String, Object> report(Caller caller) {
-            return live.operations.caller(caller, true);
+            return live.caller(caller, true);
         }
     }
 
@@ -124,7 +124,7 @@ class CallerReportTest {
         Map<String, Object> report = app.report(ALICE);
 
         Map<String, Object> key = key(report, "p");
-        Map<String, Object> state = app.live.operations.report("p", List.of("alice"), true);
+        Map<String, Object> state = app.live.report("p", List.of("alice"), true);
         assertThat(policy(report, "p")).containsEntry("limit", "2/hour").containsEntry("mode", "enforce");
         assertThat(key)
                 .containsEntry("key", List.of("alice"))
@@ -140,8 +140,8 @@ class CallerReportTest {
     void overrides_thatOperatorsHaveSet_areNamed() {
         Counted app = new Counted("p.limit=2/hour", "p.key=user", "p.overrides.alice=7/minute");
 
-        app.live.operations.override("p", "alice", KeyOverride.blocked());
-        app.live.operations.override("p", "bob", KeyOverride.to("9/minute"));
+        app.live.policies.override("p", "alice", KeyOverride.blocked());
+        app.live.policies.override("p", "bob", KeyOverride.to("9/minute"));
 
         assertThat(key(app.report(new Caller("alice", null, List.of(), null)), "p"))
                 .containsEntry("override", "blocked")
@@ -317,8 +317,8 @@ class CallerReportTest {
         Counted app = new Counted("p.limit=1/hour", "p.key=user, method");
         app.send(3, get("/orders/1").by("alice"));
 
-        assertThat(app.live.operations.caller(ALICE, false).toString()).doesNotContain("alice");
-        assertThat(app.live.operations.caller(ALICE, true).toString()).contains("alice");
+        assertThat(app.live.caller(ALICE, false).toString()).doesNotContain("alice");
+        assertThat(app.live.caller(ALICE, true).toString()).contains("alice");
     }
 
     @Test
@@ -350,9 +350,9 @@ class CallerReportTest {
         Map<String, Object> report = new CallerReport(
                         app.live.rules.inForce(),
                         failing,
-                        app.live.operations.observations().traffic(),
-                        new KeyDisplay(),
-                        (rule, entry) -> Map.of(),
+                        app.live.traffic(),
+                        app.live.keys,
+                        app.live.overrideReport,
                         true)
                 .of(ALICE);
 
@@ -376,7 +376,7 @@ class CallerReportTest {
                                 "ratelimit.policies.p.key",
                                 "user, method, ip")));
 
-        assertThat(app.live.operations.refresh(environment)).isTrue();
+        assertThat(app.live.configuration.refresh(environment)).isTrue();
 
         assertThat(keys(app.report(ALICE), "p")).isEmpty();
         assertThat(keys(app.report(new Caller("alice", "127.0.0.1", List.of(), null)), "p"))
@@ -406,13 +406,13 @@ class CallerReportTest {
         String plain = String.valueOf(((List<?>) Objects.requireNonNull(found.get("key"))).get(0));
         assertThat(plain).isEqualTo("\\" + value);
         assertThat(found).containsEntry("mostRefused", Map.of("refused", 1L));
-        assertThat(app.live.operations.state("p", plain).get(0).remaining()).isZero();
-        assertThat(String.valueOf(app.live.operations.report("p", null, true).get("mostRefused")))
+        assertThat(app.live.policies.state("p", plain).get(0).remaining()).isZero();
+        assertThat(String.valueOf(app.live.report("p", null, true).get("mostRefused")))
                 .contains("[" + plain + "]");
 
-        app.live.operations.reset("p", plain);
+        app.live.policies.reset("p", plain);
 
-        assertThat(app.live.operations.state("p", plain).get(0).remaining()).isEqualTo(2);
+        assertThat(app.live.policies.state("p", plain).get(0).remaining()).isEqualTo(2);
     }
 
     @Test

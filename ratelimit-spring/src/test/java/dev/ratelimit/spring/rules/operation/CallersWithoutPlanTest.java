@@ -33,8 +33,7 @@ class CallersWithoutPlanTest {
 
     @SuppressWarnings("unchecked") // what the explanation is made of
     private static Map<String, Object> explained(LiveRules live, RecordedRequest request) {
-        Object policies =
-                live.operations.explain(null, request, List.of(), true).get("policies");
+        Object policies = live.explain(null, request, List.of(), true).get("policies");
         return ((List<Map<String, Object>>) Objects.requireNonNull(policies)).get(0);
     }
 
@@ -52,7 +51,7 @@ class CallersWithoutPlanTest {
     @ValueSource(strings = {"blocked", "unlimited"})
     void report_saysWhatTheyHave(String otherwise) {
         LiveRules live = live(otherwise, "p.plans.free.burst=4");
-        Map<String, Object> report = live.operations.report("p", null, true);
+        Map<String, Object> report = live.report("p", null, true);
 
         assertThat(report)
                 .containsEntry("limit", otherwise)
@@ -64,7 +63,7 @@ class CallersWithoutPlanTest {
 
     @Test
     void report_ofCallersWithALimit_hasItAmongThePlans() {
-        assertThat(live("5/minute").operations.report("p", null, true))
+        assertThat(live("5/minute").report("p", null, true))
                 .containsEntry("limit", "5/minute")
                 .containsEntry("plans", Map.of("free", "10/minute", "pro", "100/minute", "default", "5/minute"));
     }
@@ -111,8 +110,7 @@ class CallersWithoutPlanTest {
     void change_toALimit_isNotComparedWithThatOfAnotherPlan() {
         LiveRules live = live("unlimited");
 
-        Map<String, Object> preview =
-                live.operations.preview("p", RateLimitChange.toLimit("5/hour"), false, null, true);
+        Map<String, Object> preview = live.preview("p", RateLimitChange.toLimit("5/hour"), false, null, true);
 
         assertThat(preview.get("from")).asString().startsWith("unlimited, mode enforce");
         assertThat(preview).containsEntry("limit", "5/hour").doesNotContainKey("remark");

@@ -57,50 +57,48 @@ class ChangeReportTest {
         LiveRules live = withPlans();
         assertThat(live.admitted(20, pro("alice"))).isEqualTo(20);
 
-        live.operations.change("p", RateLimitChange.toPlan("pro", "40/hour"));
+        live.policies.change("p", RateLimitChange.toPlan("pro", "40/hour"));
 
-        assertThat(live.operations.report("p", null, false))
+        assertThat(live.report("p", null, false))
                 .containsEntry("changed", "plan pro 40/hour")
                 .containsEntry("limit", "2/hour")
                 .containsEntry("plans", Map.of("pro", "40/hour", "partner", "unlimited", "default", "2/hour"))
                 .containsEntry("planBursts", Map.of("pro", 20L));
         assertThat(live.admitted(99, pro("bob"))).isEqualTo(20);
-        live.operations.change(
+        live.policies.change(
                 "p", new RateLimitChange(null, null, null, null, null, Map.of("pro", new OfPlan(null, 0L))));
-        assertThat(live.operations.report("p", null, false))
+        assertThat(live.report("p", null, false))
                 .containsEntry("changed", "plan pro 40/hour burst 0")
                 .doesNotContainKey("planBursts");
         assertThat(live.admitted(99, pro("carol"))).isEqualTo(40);
         assertThat(live.admitted(99, get("/orders/1").by("dave"))).isEqualTo(2);
-        live.operations.change("p", RateLimitChange.toPlan("pro", "blocked"));
+        live.policies.change("p", RateLimitChange.toPlan("pro", "blocked"));
         assertThat(live.admitted(99, pro("erna"))).isZero();
-        live.operations.restore("p");
+        live.policies.restore("p");
         assertThat(live.admitted(99, pro("frank"))).isEqualTo(20);
-        assertThat(live.operations.isChanged("p")).isFalse();
+        assertThat(live.liveChanges.isChanged("p")).isFalse();
     }
 
     @Test
     void penalty_begins_isShorter_andEnds() {
         LiveRules live = new LiveRules("p.limit=1/minute", "p.key=user");
 
-        live.operations.change("p", RateLimitChange.toPenalty(Duration.ofHours(1)));
+        live.policies.change("p", RateLimitChange.toPenalty(Duration.ofHours(1)));
 
-        assertThat(live.operations.report("p", null, false))
+        assertThat(live.report("p", null, false))
                 .containsEntry("penalty", 3600.0)
                 .containsEntry("changed", "penalty 1h");
         assertThat(live.admitted(2, get("/orders/1").by("alice"))).isOne();
         live.ticker.advance(Duration.ofMinutes(10));
         assertThat(live.admits(get("/orders/1").by("alice"))).isFalse();
-        live.operations.change("p", RateLimitChange.toPenalty(Duration.ofMinutes(15)));
+        live.policies.change("p", RateLimitChange.toPenalty(Duration.ofMinutes(15)));
         live.ticker.advance(Duration.ofMinutes(5));
         assertThat(live.admits(get("/orders/1").by("alice"))).isTrue();
         assertThat(live.admits(get("/orders/1").by("alice"))).isFalse();
-        live.operations.change("p", RateLimitChange.toPenalty(Duration.ZERO));
+        live.policies.change("p", RateLimitChange.toPenalty(Duration.ZERO));
         live.ticker.advance(Duration.ofMinutes(1));
         assertThat(live.admits(get("/orders/1").by("alice"))).isTrue();
-        assertThat(live.operations.report("p", null, false))
-                .doesNotContainKey("penalty")
-                .containsEntry("changed", "penalty none");
+        assertThat(live.report("p", null, false)).doesNotContainKey("penalty").containsEntry("changed", "penalty none");
     }
 
     @Test
@@ -108,13 +106,13 @@ class ChangeReportTest {
         LiveRules live = new LiveRules(
                 "p.limit=1/hour", "p.concurrency=50", "p.on-exceeded.action=wait", "p.on-exceeded.max-wait=1m");
         WaitingRequests waiting = new WaitingRequests(live.rules, live.store, live.ticker, live.ticker);
-        live.operations.watch(waiting);
+        live.watch(waiting);
         RequestLimiter limiter =
                 new RequestLimiter(live.rules, LiveRules.bind(), waiting, OutcomeCounter.NONE, live.ticker, null);
         assertThat(limiter.charge(null, get("/"), true).isRefused()).isFalse();
         assertThat(limiter.charge(null, get("/"), true).isRefused()).isTrue();
 
-        assertThat(live.operations.edit("p", RateLimitChange.toMaxWait(Duration.ofHours(1)), false, null, false))
+        assertThat(live.edit("p", RateLimitChange.toMaxWait(Duration.ofHours(1)), false, null, false))
                 .containsEntry("maxWait", 3600.0)
                 .containsEntry(
                         "remark",
@@ -126,21 +124,20 @@ class ChangeReportTest {
         assertThat(waiting.waiting("p")).isOne();
         live.ticker.advance(Duration.ofMinutes(59).plusSeconds(30));
         assertThat(waiting.waiting("p")).isOne();
-        live.operations.restore("p");
+        live.policies.restore("p");
         // its own permit comes in time for the shorter wait as well
         assertThat(waiting.waiting("p")).isOne();
         assertThat(limiter.charge(null, get("/"), true).isRefused()).isTrue();
-        assertThat(live.operations.report("p/concurrency", null, false)).containsEntry("maxWait", 60.0);
+        assertThat(live.report("p/concurrency", null, false)).containsEntry("maxWait", 60.0);
         waiting.close();
     }
 
     @Test
     void preview_tellsWhatAChangeWouldDo_andDoesNothing() {
         LiveRules live = new LiveRules("p.limit=600/minute", "p.burst=800");
-        String version = String.valueOf(live.operations.report("p", null, false).get("version"));
+        String version = String.valueOf(live.report("p", null, false).get("version"));
 
-        Map<String, Object> preview =
-                live.operations.preview("p", RateLimitChange.toLimit("50/minute"), false, version, false);
+        Map<String, Object> preview = live.preview("p", RateLimitChange.toLimit("50/minute"), false, version, false);
 
         assertThat(preview)
                 .containsEntry("dryRun", true)
@@ -151,16 +148,16 @@ class ChangeReportTest {
                 .containsEntry("to", "50/minute (token-bucket, burst 800), mode enforce")
                 .hasEntrySatisfying(
                         "remark", remark -> assertThat(remark).asString().contains("still 800"));
-        assertThat(live.operations.report("p", null, false)).containsEntry("limit", "600/minute");
-        assertThat(live.operations.isChanged("p")).isFalse();
-        assertThat(live.operations.edit("p", RateLimitChange.toLimit("50/minute"), false, version, false))
+        assertThat(live.report("p", null, false)).containsEntry("limit", "600/minute");
+        assertThat(live.liveChanges.isChanged("p")).isFalse();
+        assertThat(live.edit("p", RateLimitChange.toLimit("50/minute"), false, version, false))
                 .containsEntry("to", preview.get("to"))
                 .containsEntry("remark", preview.get("remark"));
-        assertThatThrownBy(() -> live.operations.preview("p", RateLimitChange.toMode(Mode.OFF), false, version, false))
+        assertThatThrownBy(() -> live.preview("p", RateLimitChange.toMode(Mode.OFF), false, version, false))
                 .isInstanceOf(StaleVersionException.class);
-        assertThatThrownBy(() -> live.operations.preview("p", RateLimitChange.toLimit("never"), false, null, false))
+        assertThatThrownBy(() -> live.preview("p", RateLimitChange.toLimit("never"), false, null, false))
                 .isInstanceOf(RateLimitConfigurationException.class);
-        assertThat(live.operations.preview("p", new RateLimitChange(null, null, null), true, null, false))
+        assertThat(live.preview("p", new RateLimitChange(null, null, null), true, null, false))
                 .containsEntry("limit", "600/minute")
                 .doesNotContainKey("changed");
     }
@@ -196,11 +193,11 @@ class ChangeReportTest {
                         "ratelimit.policies.w.on-exceeded.action=wait");
         List<String> words = List.of(change.strip().split(" "));
 
-        assertThatThrownBy(() -> live.operations.change(policy, changeOf(words)))
+        assertThatThrownBy(() -> live.policies.change(policy, changeOf(words)))
                 .isInstanceOf(RateLimitConfigurationException.class)
                 .hasMessageContaining(message);
 
-        assertThat(live.operations.isChanged(policy)).isFalse();
+        assertThat(live.liveChanges.isChanged(policy)).isFalse();
     }
 
     private static RateLimitChange changeOf(List<String> words) {
@@ -267,13 +264,13 @@ class ChangeReportTest {
                 "p.plans.pro.limit=5/hour",
                 "p.plans.pro.burst=7");
 
-        assertThatThrownBy(() -> live.operations.change("p", RateLimitChange.toPlan("pro", "blocked")))
+        assertThatThrownBy(() -> live.policies.change("p", RateLimitChange.toPlan("pro", "blocked")))
                 .hasMessageEndingWith(
                         "it has no effect on a plan that is blocked; change the burst to 0 as well, for none");
         RateLimitChange both = new RateLimitChange(
                 null, null, null, null, null, Map.of("pro", new RateLimitChange.OfPlan("blocked", 0L)));
-        live.operations.change("p", both);
-        assertThat(live.operations.report("p", null, false).toString()).contains("blocked");
+        live.policies.change("p", both);
+        assertThat(live.report("p", null, false).toString()).contains("blocked");
     }
 
     @Test
@@ -281,7 +278,7 @@ class ChangeReportTest {
         LiveRules live = new LiveRules("p.limit=9/hour", "p.key=user");
         String text = "x".repeat(1_000_000);
 
-        assertThatThrownBy(() -> live.operations.change("p", RateLimitChange.toPlan(text, "1/hour")))
+        assertThatThrownBy(() -> live.policies.change("p", RateLimitChange.toPlan(text, "1/hour")))
                 .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(500));
         assertThatThrownBy(() -> new Caller(null, null, List.of(text), null))
                 .satisfies(e -> assertThat(e.getMessage()).hasSizeLessThan(200));
@@ -303,7 +300,7 @@ class ChangeReportTest {
     void numberOfLimits_thatChanges_isSaidWhatBecomesOfThem(String limit, String changed, String remark) {
         LiveRules live = new LiveRules("p.limit=" + limit);
 
-        Map<String, Object> report = live.operations.edit("p", RateLimitChange.toLimit(changed), false, null, false);
+        Map<String, Object> report = live.edit("p", RateLimitChange.toLimit(changed), false, null, false);
 
         assertThat(String.valueOf(report.get("remark"))).contains(remark);
     }

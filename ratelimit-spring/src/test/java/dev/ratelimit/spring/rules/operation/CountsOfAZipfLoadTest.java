@@ -129,9 +129,7 @@ class CountsOfAZipfLoadTest {
     private final OutcomeCounter meters =
             (policy, key, outcome, request) -> counted.merge(policy + " " + outcome.tag(), 1L, Long::sum);
 
-    private final Observations observations = live.operations.observations();
-    private final RequestLimiter limiter =
-            live.limiter(OutcomeCounter.of(List.of(meters, observations.record(live.ticker, live.ticker))));
+    private final RequestLimiter limiter = live.limiter(OutcomeCounter.of(List.of(meters, live.traffic())));
 
     private void send(int requests, int callers, long seed) throws IOException {
         Map<String, Endpoint> endpoints = new HashMap<>();
@@ -150,7 +148,7 @@ class CountsOfAZipfLoadTest {
                 return false;
             }
         });
-        live.operations.startTrial("p", RateLimitTrial.of(TRIED + "/10m").lasting(Duration.ofMinutes(2 * MINUTES)));
+        live.policies.startTrial("p", RateLimitTrial.of(TRIED + "/10m").lasting(Duration.ofMinutes(2 * MINUTES)));
         Random random = new Random(seed);
         long start = live.ticker.nanos();
         long stepNanos = Duration.ofMinutes(MINUTES).toNanos() / requests;
@@ -192,7 +190,7 @@ class CountsOfAZipfLoadTest {
     private void check(long seed) {
         assertThat(counted).as("seed %s", seed).isEqualTo(truth.outcomes);
         for (String policy : List.of("p", "s")) {
-            Traffic traffic = Objects.requireNonNull(observations.traffic());
+            Traffic traffic = live.traffic();
             traffic.counts(policy)
                     .forEach((outcome, requests) -> assertThat(requests)
                             .as("%s %s, seed %s", policy, outcome, seed)
@@ -229,8 +227,8 @@ class CountsOfAZipfLoadTest {
     }
 
     private void checkTrial() {
-        RateLimitTrial.Result result = Objects.requireNonNull(live.operations.trial("p"));
-        Map<String, Object> report = live.operations.trials().report("p", true);
+        RateLimitTrial.Result result = Objects.requireNonNull(live.policies.trial("p"));
+        Map<String, Object> report = live.trials.report("p", true);
         long all = LongStream.of(truth.trial).sum();
         assertThat(result.requests()).isEqualTo(all);
         if (report.containsKey("remark")) {

@@ -40,8 +40,8 @@ class ExtraPoliciesTest {
         LiveRules live = new LiveRules("p.limit=100/minute", "p.match.paths=/x");
         RulesInForce before = live.rules.inForce();
 
-        live.operations.change("extra-by-user", on("/orders/*"));
-        live.operations.restore("extra-by-user");
+        live.policies.change("extra-by-user", on("/orders/*"));
+        live.policies.restore("extra-by-user");
 
         RulesInForce after = live.rules.inForce();
         assertThat(after.byPolicy().keySet())
@@ -57,9 +57,9 @@ class ExtraPoliciesTest {
     void events_tellThatThePolicyWasOff_isInForce_andHasEnded() {
         LiveRules live = new LiveRules("p.limit=100/minute");
         List<Object> events = new ArrayList<>();
-        live.operations.publishTo(new QueuedEvents(events::add, Runnable::run), false);
+        live.publishTo(new QueuedEvents(events::add, Runnable::run));
 
-        live.operations.change(EXTRA, on("/orders/*").lasting(Duration.ofHours(1)));
+        live.policies.change(EXTRA, on("/orders/*").lasting(Duration.ofHours(1)));
         live.ticker.advance(Duration.ofHours(1));
 
         assertThat(events)
@@ -74,10 +74,10 @@ class ExtraPoliciesTest {
         LiveRules live = new LiveRules("p.limit=100/minute");
 
         for (RateLimitChange change : List.of(RateLimitChange.toLimit("1/minute"), RateLimitChange.toMode(mode))) {
-            assertThatThrownBy(() -> live.operations.change(EXTRA, change))
+            assertThatThrownBy(() -> live.policies.change(EXTRA, change))
                     .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("is in force nowhere yet; write paths as well");
-            assertThatThrownBy(() -> live.operations.preview(EXTRA, change, false, null, true))
+            assertThatThrownBy(() -> live.preview(EXTRA, change, false, null, true))
                     .hasMessageContaining("write paths as well");
         }
 
@@ -98,11 +98,11 @@ class ExtraPoliciesTest {
     @Test
     void paths_areInTheHistory() {
         LiveRules live = new LiveRules("p.limit=100/minute");
-        live.operations.change(EXTRA, on("/login"));
+        live.policies.change(EXTRA, on("/login"));
 
-        live.operations.change(EXTRA, on("/**"));
+        live.policies.change(EXTRA, on("/**"));
 
-        HistoryEntry widened = live.operations.history(10).get(0);
+        HistoryEntry widened = live.policies.history(10).get(0);
         assertThat(widened.from()).endsWith("mode enforce, on /login");
         assertThat(widened.to()).endsWith("mode enforce, on /**");
     }
@@ -110,17 +110,15 @@ class ExtraPoliciesTest {
     @Test
     void overrides_ofAPolicyThatIsGone_canBeSeenAndRemoved_andAreToldWhenItComesBack() {
         LiveRules live = new LiveRules("p.limit=100/minute");
-        live.operations.change(EXTRA, on("/login"));
-        live.operations.override(EXTRA, "192.0.2.7", KeyOverride.blocked());
-        live.operations.override(EXTRA, "192.0.2.8", KeyOverride.blocked());
-        live.operations.restore(EXTRA);
+        live.policies.change(EXTRA, on("/login"));
+        live.policies.override(EXTRA, "192.0.2.7", KeyOverride.blocked());
+        live.policies.override(EXTRA, "192.0.2.8", KeyOverride.blocked());
+        live.policies.restore(EXTRA);
 
-        assertThat(live.operations.overrides(EXTRA)).hasSize(2);
-        assertThat(live.operations.removeOverride(EXTRA, "192.0.2.7")).isTrue();
+        assertThat(live.policies.overrides(EXTRA)).hasSize(2);
+        assertThat(live.policies.removeOverride(EXTRA, "192.0.2.7")).isTrue();
 
-        assertThat(live.operations
-                        .edit(EXTRA, on("/orders/*"), false, null, false)
-                        .get("remark"))
+        assertThat(live.edit(EXTRA, on("/orders/*"), false, null, false).get("remark"))
                 .isEqualTo("overrides of 1 key under this policy, from when it was in force before, apply again");
         assertThat(live.admits(get("/orders/1").from("192.0.2.8"))).isFalse();
         assertThat(live.admits(get("/orders/1").from("192.0.2.7"))).isTrue();
@@ -130,19 +128,19 @@ class ExtraPoliciesTest {
     void pattern_thatWouldThrowForEachPath_isRefused_andChangesNothing() {
         LiveRules live = new LiveRules("p.limit=100/minute");
 
-        assertThatThrownBy(() -> live.operations.change(EXTRA, on("/login", "/a/{id:(\\d+)}")))
+        assertThatThrownBy(() -> live.policies.change(EXTRA, on("/login", "/a/{id:(\\d+)}")))
                 .isInstanceOf(RateLimitConfigurationException.class)
                 .hasMessageContaining("write (?: in place of (");
 
-        assertThat(live.operations.names()).containsExactly("p");
+        assertThat(live.policies.names()).containsExactly("p");
         assertThat(live.admits(get("/a/1"))).isTrue();
     }
 
     @Test
     void limit_thatOutlivesThePaths_limitsNothing() {
         LiveRules live = new LiveRules("p.limit=100/minute");
-        live.operations.change(EXTRA, on("/orders/*").lasting(Duration.ofHours(1)));
-        live.operations.change(EXTRA, RateLimitChange.toLimit("1/minute").lasting(Duration.ofHours(3)));
+        live.policies.change(EXTRA, on("/orders/*").lasting(Duration.ofHours(1)));
+        live.policies.change(EXTRA, RateLimitChange.toLimit("1/minute").lasting(Duration.ofHours(3)));
         assertThat(live.admitted(5, get("/orders/1"))).isOne();
 
         live.ticker.advance(Duration.ofHours(1));
@@ -168,29 +166,27 @@ class ExtraPoliciesTest {
     @Test
     void trial_endsWithThePolicy_andItsResultStays() {
         LiveRules live = new LiveRules("p.limit=100/minute");
-        live.operations.change(EXTRA, on("/orders/*"));
-        live.operations.startTrial(EXTRA, RateLimitTrial.of("1/minute"));
+        live.policies.change(EXTRA, on("/orders/*"));
+        live.policies.startTrial(EXTRA, RateLimitTrial.of("1/minute"));
         assertThat(live.admitted(3, get("/orders/1"))).isEqualTo(2);
 
-        live.operations.restore(EXTRA);
+        live.policies.restore(EXTRA);
 
-        assertThat(live.operations.report(EXTRA, null, false))
-                .containsEntry("mode", "off")
-                .containsKey("trial");
+        assertThat(live.report(EXTRA, null, false)).containsEntry("mode", "off").containsKey("trial");
         assertThat(live.admitted(3, get("/orders/1"))).isEqualTo(3);
-        assertThat(live.operations.trial(EXTRA)).isNotNull();
+        assertThat(live.policies.trial(EXTRA)).isNotNull();
     }
 
     @Test
     void observer_isToldTheNames_andWhatItThrowsFailsNoChange() {
         LiveRules live = new LiveRules("p.limit=100/minute");
         List<Set<String>> told = new ArrayList<>();
-        live.operations.watchNames(names -> {
+        live.watchers.add(names -> {
             told.add(names);
             throw new IllegalStateException("broken");
         });
 
-        live.operations.change(EXTRA, on("/orders/*").lasting(Duration.ofHours(1)));
+        live.policies.change(EXTRA, on("/orders/*").lasting(Duration.ofHours(1)));
         live.ticker.advance(Duration.ofHours(1));
 
         assertThat(told).containsExactly(Set.of(EXTRA, "p"), Set.of("p"));
@@ -199,7 +195,7 @@ class ExtraPoliciesTest {
     @Test
     void changes_keepPaths_withCommas() {
         LiveRules live = new LiveRules("p.limit=100/hour");
-        live.operations.change(EXTRA, on("/a/{id:[0-9]{1,3}}", "/b"));
+        live.policies.change(EXTRA, on("/a/{id:[0-9]{1,3}}", "/b"));
         assertThat(live.admitted(5, get("/a/123"))).isEqualTo(2);
         assertThat(live.admitted(5, get("/a/1234"))).isEqualTo(5);
     }

@@ -58,7 +58,7 @@ class KeyOverridesTest {
     }
 
     private static long remaining(LiveRules live, String... key) {
-        List<LimitStatus> state = live.operations.state("p", key);
+        List<LimitStatus> state = live.policies.state("p", key);
         return state.get(0).remaining();
     }
 
@@ -68,7 +68,7 @@ class KeyOverridesTest {
 
     /** So many blocked users, for a second. */
     private static ChangeStore.Contents blocks(LiveRules live, int users) {
-        long now = live.operations.changes().nowMicros();
+        long now = live.changes.nowMicros();
         String text = ChangedValue.text(
                 Map.of("override", new ChangedValue("blocked", now, now + 1_000_000, "admin", null, "").json()));
         Map<String, String> texts = new HashMap<>();
@@ -83,13 +83,13 @@ class KeyOverridesTest {
     void override_whoseAttemptsTakeTooLong_isRefused() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
         List<String> questions = new ArrayList<>();
-        live.operations.changes().share((change, known) -> {
+        live.changes.share((change, known) -> {
             questions.add(change.name().key());
             live.ticker.advance(Duration.ofSeconds(1));
             return null;
         });
 
-        assertThatThrownBy(() -> live.operations.override("p", "alice", KeyOverride.blocked()))
+        assertThatThrownBy(() -> live.policies.override("p", "alice", KeyOverride.blocked()))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("took too long");
 
@@ -100,7 +100,7 @@ class KeyOverridesTest {
     void block_appliesToItsKeyAlone_untilItsEnd_toTheNanosecond() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
 
-        live.operations.override("p", "alice", KeyOverride.blocked().lasting(HOUR));
+        live.policies.override("p", "alice", KeyOverride.blocked().lasting(HOUR));
 
         assertThat(live.admitted(1, by("alice"))).isZero();
         assertThat(live.admitted(1, by("bob"))).isOne();
@@ -108,7 +108,7 @@ class KeyOverridesTest {
         assertThat(live.admitted(1, by("alice"))).isZero();
         live.ticker.advanceNanos(1);
         assertThat(live.admitted(1, by("alice"))).isOne();
-        assertThat(live.operations.overrides("p")).isEmpty();
+        assertThat(live.policies.overrides("p")).isEmpty();
     }
 
     private static RecordedResponse refusal(LiveRules live, RecordedRequest request) throws IOException {
@@ -128,14 +128,14 @@ class KeyOverridesTest {
                 "p.retry-jitter.min=0s",
                 "ratelimit.policies.all.limit=100/hour",
                 "ratelimit.policies.all.key=user");
-        live.operations.override("p", "alice", KeyOverride.blocked().lasting(HOUR));
+        live.policies.override("p", "alice", KeyOverride.blocked().lasting(HOUR));
         live.ticker.advance(Duration.ofMinutes(50).plusMillis(1));
 
         RecordedResponse ends = refusal(live, by("alice"));
         assertThat(ends.header("Retry-After")).isEqualTo("600");
         assertThat(ends.body()).contains("\"detail\":\"Limit 'p' blocks this request. Retry after 600 seconds.\"");
 
-        live.operations.override("all", "alice", KeyOverride.blocked());
+        live.policies.override("all", "alice", KeyOverride.blocked());
         RecordedResponse endless = refusal(live, by("alice"));
         assertThat(endless.header("Retry-After")).isNull();
         assertThat(endless.body()).contains("can never admit this request");
@@ -166,7 +166,7 @@ class KeyOverridesTest {
                 "p.retry-jitter.min=0s");
         for (String block : blocks.split(", ", -1)) {
             String[] parts = block.split("=", 2);
-            live.operations.override("p", parts[0], overrideOf(parts[1]));
+            live.policies.override("p", parts[0], overrideOf(parts[1]));
         }
 
         String address = blocks.substring(0, blocks.indexOf('='));
@@ -185,8 +185,8 @@ class KeyOverridesTest {
                 "p.retry-jitter.min=0s",
                 "ratelimit.policies.all.limit=100/hour",
                 "ratelimit.policies.all.key=user");
-        live.operations.override("p", "alice", KeyOverride.blocked().lasting(one));
-        live.operations.override("all", "alice", KeyOverride.blocked().lasting(other));
+        live.policies.override("p", "alice", KeyOverride.blocked().lasting(one));
+        live.policies.override("all", "alice", KeyOverride.blocked().lasting(other));
 
         assertThat(refusal(live, by("alice")).header("Retry-After")).isEqualTo("3600");
     }
@@ -203,9 +203,9 @@ class KeyOverridesTest {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
         Instant end = now(live).plusNanos(5_000_001);
 
-        live.operations.override("p", "alice", KeyOverride.blocked().until(end));
+        live.policies.override("p", "alice", KeyOverride.blocked().until(end));
 
-        assertThat(live.operations.overrides("p").get(0).until()).isBetween(end, end.plusNanos(999));
+        assertThat(live.policies.overrides("p").get(0).until()).isBetween(end, end.plusNanos(999));
         live.ticker.advanceNanos(5_000_001);
         assertThat(live.admits(by("alice"))).isFalse();
         live.ticker.advanceNanos(999);
@@ -218,16 +218,16 @@ class KeyOverridesTest {
     void override_ofACallerWithoutAName_isThatOfItsAddress_asTheStateShowsIt(String key, String shown) {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=" + key);
 
-        live.operations.override("p", " " + shown + " ", KeyOverride.blocked());
+        live.policies.override("p", " " + shown + " ", KeyOverride.blocked());
 
         assertThat(live.admits(from("192.0.2.7"))).isFalse();
         assertThat(live.admits(from("192.0.2.8"))).isTrue();
         assertThat(live.admits(from("192.0.2.7").by("alice").with("X-Id", "alice")))
                 .isEqualTo(!key.equals("ip"));
-        assertThat(live.operations.overrides("p"))
+        assertThat(live.policies.overrides("p"))
                 .extracting(OverriddenKey::key)
                 .containsExactly(key.equals("ip") ? "192.0.2.7" : shown);
-        assertThat(live.operations.removeOverride("p", shown)).isTrue();
+        assertThat(live.policies.removeOverride("p", shown)).isTrue();
         assertThat(live.admits(from("192.0.2.7"))).isTrue();
     }
 
@@ -235,15 +235,13 @@ class KeyOverridesTest {
     void override_ofAllWithoutAValue_isThatOfTheirBudget() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=header:X-Id", "p.missing-key=shared");
 
-        live.operations.override("p", "-", KeyOverride.blocked());
+        live.policies.override("p", "-", KeyOverride.blocked());
 
         assertThat(live.admits(from("192.0.2.7"))).isFalse();
         assertThat(live.admits(from("192.0.2.7").with("X-Id", "-"))).isTrue();
-        live.operations.override("p", "\\-", KeyOverride.blocked());
+        live.policies.override("p", "\\-", KeyOverride.blocked());
         assertThat(live.admits(from("192.0.2.7").with("X-Id", "-"))).isFalse();
-        assertThat(live.operations.overrides("p"))
-                .extracting(OverriddenKey::key)
-                .containsExactlyInAnyOrder("-", "\\-");
+        assertThat(live.policies.overrides("p")).extracting(OverriddenKey::key).containsExactlyInAnyOrder("-", "\\-");
     }
 
     @ParameterizedTest
@@ -258,7 +256,7 @@ class KeyOverridesTest {
     void override_thatCouldNotApplyToAnybody_isRefused(String key, String missing, String written, String message) {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=" + key, "p.missing-key=" + missing);
 
-        assertThatThrownBy(() -> live.operations.override("p", written, KeyOverride.blocked()))
+        assertThatThrownBy(() -> live.policies.override("p", written, KeyOverride.blocked()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(message);
     }
@@ -267,28 +265,26 @@ class KeyOverridesTest {
     void user_whoseNameIsAnAddress_isWrittenWithABackslash() {
         LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
 
-        live.operations.override("p", "\\192.0.2.7", KeyOverride.blocked());
+        live.policies.override("p", "\\192.0.2.7", KeyOverride.blocked());
 
         assertThat(live.admits(by("192.0.2.7"))).isFalse();
         assertThat(live.admits(from("192.0.2.7"))).isTrue();
-        assertThatThrownBy(() -> live.operations.reset("p", "192.0.2.7")).hasMessageContaining("write ip:192.0.2.7");
-        assertThat(live.operations.overrides("p").get(0).key()).isEqualTo("\\192.0.2.7");
+        assertThatThrownBy(() -> live.policies.reset("p", "192.0.2.7")).hasMessageContaining("write ip:192.0.2.7");
+        assertThat(live.policies.overrides("p").get(0).key()).isEqualTo("\\192.0.2.7");
     }
 
     @Test
     void block_withoutAnEnd_lastsUntilItIsRemoved_inWhateverSpelling() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user", "ratelimit.ignore-case=true");
 
-        live.operations.override("p", " Alice ", KeyOverride.blocked());
+        live.policies.override("p", " Alice ", KeyOverride.blocked());
 
         live.ticker.advance(Duration.ofDays(400));
         assertThat(live.admits(by("alice"))).isFalse();
-        assertThat(live.operations.overrides("p"))
-                .extracting(OverriddenKey::key)
-                .containsExactly("alice");
-        assertThat(live.operations.removeOverride("p", "ALICE")).isTrue();
+        assertThat(live.policies.overrides("p")).extracting(OverriddenKey::key).containsExactly("alice");
+        assertThat(live.policies.removeOverride("p", "ALICE")).isTrue();
         assertThat(live.admits(by("alice"))).isTrue();
-        assertThat(live.operations.removeOverride("p", "alice")).isFalse();
+        assertThat(live.policies.removeOverride("p", "alice")).isFalse();
     }
 
     @Test
@@ -296,7 +292,7 @@ class KeyOverridesTest {
         LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
         assertThat(live.admitted(20, by("alice"))).isEqualTo(10);
 
-        live.operations.override("p", "alice", KeyOverride.unlimited().lasting(Duration.ofMillis(1)));
+        live.policies.override("p", "alice", KeyOverride.unlimited().lasting(Duration.ofMillis(1)));
 
         assertThat(live.admitted(20, by("alice"))).isEqualTo(20);
         live.ticker.advance(Duration.ofMillis(1));
@@ -308,7 +304,7 @@ class KeyOverridesTest {
         LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
         assertThat(live.admitted(5, by("alice"))).isEqualTo(5);
 
-        live.operations.override("p", "alice", KeyOverride.to("1000/hour").lasting(Duration.ofSeconds(1)));
+        live.policies.override("p", "alice", KeyOverride.to("1000/hour").lasting(Duration.ofSeconds(1)));
 
         assertThat(remaining(live, "alice")).isEqualTo(500);
         assertThat(live.admitted(1000, by("alice"))).isEqualTo(500);
@@ -325,9 +321,9 @@ class KeyOverridesTest {
         int admitted = live.admitted(20, by("alice"));
 
         for (int i = 0; i < 50; i++) {
-            live.operations.override("p", "alice", KeyOverride.to(i % 2 == 0 ? "20/hour" : "10/hour"));
+            live.policies.override("p", "alice", KeyOverride.to(i % 2 == 0 ? "20/hour" : "10/hour"));
             admitted += live.admitted(20, by("alice"));
-            live.operations.removeOverride("p", "alice");
+            live.policies.removeOverride("p", "alice");
             admitted += live.admitted(20, by("alice"));
         }
 
@@ -337,9 +333,9 @@ class KeyOverridesTest {
     @Test
     void range_blocksItsAddresses_theNarrowestThatIsInForceApplies() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=ip");
-        live.operations.override("p", "203.0.113.7/24", KeyOverride.blocked().lasting(HOUR));
-        live.operations.override("p", "203.0.113.8", KeyOverride.to("2/hour").lasting(Duration.ofMinutes(1)));
-        live.operations.override("p", "2001:db8::/32", KeyOverride.blocked());
+        live.policies.override("p", "203.0.113.7/24", KeyOverride.blocked().lasting(HOUR));
+        live.policies.override("p", "203.0.113.8", KeyOverride.to("2/hour").lasting(Duration.ofMinutes(1)));
+        live.policies.override("p", "2001:db8::/32", KeyOverride.blocked());
 
         assertThat(live.admits(from("203.0.113.9"))).isFalse();
         assertThat(live.admits(from("::ffff:203.0.113.9"))).isFalse();
@@ -349,34 +345,34 @@ class KeyOverridesTest {
         assertThat(live.admitted(5, from("203.0.113.8"))).isEqualTo(2);
         live.ticker.advance(Duration.ofMinutes(1));
         assertThat(live.admitted(5, from("203.0.113.8"))).isZero();
-        assertThat(live.operations.overrides("p"))
+        assertThat(live.policies.overrides("p"))
                 .extracting(OverriddenKey::key)
                 .containsExactly("2001:db8::/32", "203.0.113.0/24");
-        assertThat(live.operations.removeOverride("p", "203.0.113.99/24")).isTrue();
+        assertThat(live.policies.removeOverride("p", "203.0.113.99/24")).isTrue();
         assertThat(live.admits(from("203.0.113.9"))).isTrue();
     }
 
     @Test
     void privilege_ofAProxysAddress_isNotGranted_butABlockIs() {
         LiveRules live = new LiveRules("p.limit=1/hour", "p.key=ip", "ratelimit.trusted-proxies=10.0.0.0/8");
-        live.operations.override("p", "10.0.0.0/8", KeyOverride.unlimited());
+        live.policies.override("p", "10.0.0.0/8", KeyOverride.unlimited());
 
         assertThat(live.admitted(3, from("10.0.0.1"))).isOne();
-        live.operations.override("p", "10.0.0.0/8", KeyOverride.blocked());
+        live.policies.override("p", "10.0.0.0/8", KeyOverride.blocked());
         assertThat(live.admitted(3, from("10.0.0.2"))).isZero();
     }
 
     @Test
     void keyOfSeveralParts_goesByTheOneThatIdentifiesTheCaller() {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=header:X-Id, endpoint, method");
-        live.operations.override("p", "a", KeyOverride.to("5/hour"));
-        live.operations.override("p", "b", KeyOverride.blocked());
+        live.policies.override("p", "a", KeyOverride.to("5/hour"));
+        live.policies.override("p", "b", KeyOverride.blocked());
 
         assertThat(live.admitted(9, get("/orders/1").with("X-Id", "a"))).isEqualTo(5);
         assertThat(live.admitted(9, get("/orders/1").with("X-Id", "b"))).isZero();
         assertThat(live.admitted(9, get("/orders/1").with("X-Id", "c"))).isEqualTo(3);
         assertThat(live.admitted(9, get("/orders/1"))).isEqualTo(3);
-        assertThat(live.operations.state("p", "b", "GET /orders/{id}", "GET")).isEmpty();
+        assertThat(live.policies.state("p", "b", "GET /orders/{id}", "GET")).isEmpty();
         assertThat(remaining(live, "a", "GET /orders/{id}", "GET")).isZero();
     }
 
@@ -385,10 +381,10 @@ class KeyOverridesTest {
         String name = "n".repeat(200);
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
 
-        live.operations.override("p", name, KeyOverride.blocked());
+        live.policies.override("p", name, KeyOverride.blocked());
 
         assertThat(live.admits(by(name))).isFalse();
-        assertThat(live.operations.removeOverride("p", name)).isTrue();
+        assertThat(live.policies.removeOverride("p", name)).isTrue();
         assertThat(live.admits(by(name))).isTrue();
     }
 
@@ -402,9 +398,9 @@ class KeyOverridesTest {
                 "p.overrides.alice=unlimited",
                 "p.overrides.mallory=blocked");
 
-        live.operations.override("p", "alice", KeyOverride.blocked());
-        live.operations.override("p", "bob", KeyOverride.to("1/hour"));
-        live.operations.override("p", "mallory", KeyOverride.unlimited().lasting(HOUR));
+        live.policies.override("p", "alice", KeyOverride.blocked());
+        live.policies.override("p", "bob", KeyOverride.to("1/hour"));
+        live.policies.override("p", "mallory", KeyOverride.unlimited().lasting(HOUR));
 
         assertThat(live.admitted(2, by("alice"))).isZero();
         assertThat(live.admitted(2, by("bob"))).isOne();
@@ -417,10 +413,10 @@ class KeyOverridesTest {
     @Test
     void block_blocksBothHalvesOfAPolicy_andALimitOnlyItsOwn() {
         LiveRules live = new LiveRules("p.limit=10/hour", "p.concurrency=1", "p.key=user");
-        live.operations.override("p", "alice", KeyOverride.unlimited());
-        live.operations.override("p/concurrency", "bob", KeyOverride.to("3"));
+        live.policies.override("p", "alice", KeyOverride.unlimited());
+        live.policies.override("p/concurrency", "bob", KeyOverride.to("3"));
 
-        assertThat(live.operations.state("p/concurrency", "alice")).isEmpty();
+        assertThat(live.policies.state("p/concurrency", "alice")).isEmpty();
         assertThat(live.admitted(9, by("alice"))).isEqualTo(9);
         assertThat(live.admitted(9, by("bob"))).isEqualTo(3);
         assertThat(live.admitted(9, by("carol"))).isOne();
@@ -429,24 +425,24 @@ class KeyOverridesTest {
     @Test
     void override_ofAnAnnotationsPolicy_isPossible_andMustAdmitItsCost() {
         LiveRules live = new LiveRules(Pages.class);
-        live.operations.override("Pages.page", "a", KeyOverride.to("6/hour"));
-        live.operations.override("Pages.page", "b", KeyOverride.blocked());
+        live.policies.override("Pages.page", "a", KeyOverride.to("6/hour"));
+        live.policies.override("Pages.page", "b", KeyOverride.blocked());
 
         assertThat(live.admitted(9, get("/page").with("X-Id", "a"))).isEqualTo(3);
         assertThat(live.admitted(9, get("/page").with("X-Id", "b"))).isZero();
-        assertThatThrownBy(() -> live.operations.override("Pages.page", "a", KeyOverride.to("1/hour")))
+        assertThatThrownBy(() -> live.policies.override("Pages.page", "a", KeyOverride.to("1/hour")))
                 .hasMessageContaining("may cost 2 permits, but this limit admits at most 1");
     }
 
     @Test
     void overrides_stay_whenThePolicyIsChanged_orRefreshed() {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
-        live.operations.override("p", "alice", KeyOverride.blocked());
+        live.policies.override("p", "alice", KeyOverride.blocked());
 
-        live.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        live.policies.change("p", RateLimitChange.toLimit("5/hour"));
         assertThat(live.admits(by("alice"))).isFalse();
-        live.operations.restore("p");
-        live.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
+        live.policies.restore("p");
+        live.policies.change("p", RateLimitChange.toMode(Mode.SHADOW));
 
         assertThat(live.admits(by("alice"))).isTrue();
     }
@@ -454,7 +450,7 @@ class KeyOverridesTest {
     @Test
     void override_thatDoesNotFitARefreshedPolicy_isLeftOut_saidOnce_andComesBack(CapturedOutput output) {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
-        live.operations.override("p", "alice", KeyOverride.blocked());
+        live.policies.override("p", "alice", KeyOverride.blocked());
         Map<String, PolicyProperties> before = live.rules.policies();
 
         live.rules
@@ -462,7 +458,7 @@ class KeyOverridesTest {
                 .enforce()
                 .run();
         assertThat(live.admits(by("alice"))).isTrue();
-        live.operations.change("p", RateLimitChange.toLimit("4/hour"));
+        live.policies.change("p", RateLimitChange.toLimit("4/hour"));
         live.rules.read(before, Map.of()).enforce().run();
 
         assertThat(live.admits(by("alice"))).isFalse();
@@ -473,26 +469,25 @@ class KeyOverridesTest {
     @Test
     void overrides_tellWhoAndWhy_inTheReport_theLog_andToObservers(CapturedOutput output) {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
-        live.operations.identify(() -> "admin");
+        live.identify(() -> "admin");
         StringBuilder told = new StringBuilder();
-        live.operations.observe((policy, what) -> told.append(policy).append(what));
+        live.observers.add((policy, what) -> told.append(policy).append(what));
 
-        live.operations.override(
-                "p", "alice", KeyOverride.blocked().lasting(HOUR).because("flood\n"));
+        live.policies.override("p", "alice", KeyOverride.blocked().lasting(HOUR).because("flood\n"));
 
-        assertThat(live.operations.overrides("p"))
+        assertThat(live.policies.overrides("p"))
                 .containsExactly(
                         new OverriddenKey("alice", "blocked", now(live).plus(HOUR), "flood\n", "admin", now(live)));
-        assertThat(String.valueOf(live.operations.report("p", null, true).get("overrides")))
+        assertThat(String.valueOf(live.report("p", null, true).get("overrides")))
                 .startsWith("[{key=alice, limit=blocked, until=" + now(live).plus(HOUR) + ", reason=flood\n, by=admin,"
                         + " since=" + now(live) + ", version=");
-        assertThat(String.valueOf(live.operations.report("p", null, false).get("overrides")))
+        assertThat(String.valueOf(live.report("p", null, false).get("overrides")))
                 .startsWith("[{key=#");
         assertThat(output)
                 .containsPattern("Rate limit 'p': key #[0-9a-f]{12} was overridden by 'admin': blocked, until")
                 .contains("because of 'flood\\u000a'");
         assertThat(told).contains("p{key=#").contains("override=blocked");
-        live.operations.removeOverride("p", "alice");
+        live.policies.removeOverride("p", "alice");
         assertThat(told).contains("removedOverride=blocked");
         assertThat(output).contains("was removed by 'admin'; it was blocked");
     }
@@ -510,10 +505,10 @@ class KeyOverridesTest {
     void override_thatCannotBe_isRefused_asAtTheStart(String key, String value, String limit, String message) {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=" + key);
 
-        assertThatThrownBy(() -> live.operations.override("p", value, KeyOverride.to(limit)))
+        assertThatThrownBy(() -> live.policies.override("p", value, KeyOverride.to(limit)))
                 .isInstanceOfAny(IllegalArgumentException.class, RateLimitConfigurationException.class)
                 .hasMessageContaining(message);
-        assertThat(live.operations.overrides("p")).isEmpty();
+        assertThat(live.policies.overrides("p")).isEmpty();
     }
 
     @Test
@@ -521,57 +516,53 @@ class KeyOverridesTest {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
         KeyOverride blocked = KeyOverride.blocked();
 
-        assertThatThrownBy(() -> live.operations.override("q", "a", blocked)).hasMessageContaining("no policy 'q'");
-        assertThatThrownBy(() -> live.operations.override("p", "a", blocked.until(now(live))))
+        assertThatThrownBy(() -> live.policies.override("q", "a", blocked)).hasMessageContaining("no policy 'q'");
+        assertThatThrownBy(() -> live.policies.override("p", "a", blocked.until(now(live))))
                 .hasMessageContaining("until must be after now")
                 .hasMessageContaining("to end an override, remove it");
-        assertThatThrownBy(() -> live.operations.override("p", "a", blocked.lasting(Duration.ZERO)))
+        assertThatThrownBy(() -> live.policies.override("p", "a", blocked.lasting(Duration.ZERO)))
                 .hasMessageContaining("duration must be longer than 0");
-        assertThatThrownBy(
-                        () -> live.operations.override("p", "a", blocked.lasting(Duration.ofSeconds(Long.MAX_VALUE))))
+        assertThatThrownBy(() -> live.policies.override("p", "a", blocked.lasting(Duration.ofSeconds(Long.MAX_VALUE))))
                 .hasMessageContaining("at most 366 days");
-        assertThatThrownBy(() -> live.operations.override("p", "a", blocked.until(Instant.MAX)))
+        assertThatThrownBy(() -> live.policies.override("p", "a", blocked.until(Instant.MAX)))
                 .hasMessageContaining("at most 366 days later")
                 .hasMessageContaining("without an end, it lasts as long as a change");
-        assertThatThrownBy(() -> live.operations.override("p", "a".repeat(257), blocked))
+        assertThatThrownBy(() -> live.policies.override("p", "a".repeat(257), blocked))
                 .hasMessage("key must have at most 256 characters but has 257");
-        assertThatThrownBy(() -> live.operations.override("p", "a", blocked.because("b".repeat(201))))
+        assertThatThrownBy(() -> live.policies.override("p", "a", blocked.because("b".repeat(201))))
                 .hasMessage("reason must have at most 200 characters but has 201");
-        live.operations.override("p", "a", blocked.lasting(Duration.ofDays(366)));
-        assertThat(live.operations.overrides("p")).hasSize(1);
+        live.policies.override("p", "a", blocked.lasting(Duration.ofDays(366)));
+        assertThat(live.policies.overrides("p")).hasSize(1);
     }
 
     @Test
     void overrides_areBounded_andEndedOnesMakeRoom() {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
-        live.operations.adopt(blocks(live, 10_000), 0);
+        live.changes.adopt(blocks(live, 10_000), 0);
         assertThat(live.admits(by("u9999"))).isFalse();
 
-        assertThatThrownBy(() -> live.operations.override("p", "a", KeyOverride.blocked()))
+        assertThatThrownBy(() -> live.policies.override("p", "a", KeyOverride.blocked()))
                 .hasMessageContaining("there are 10000 overrides already, and at most 10000 are possible");
-        live.operations.override("p", "u1", KeyOverride.unlimited());
-        live.operations.removeOverride("p", "u2");
-        live.operations.override("p", "a", KeyOverride.blocked());
+        live.policies.override("p", "u1", KeyOverride.unlimited());
+        live.policies.removeOverride("p", "u2");
+        live.policies.override("p", "a", KeyOverride.blocked());
         live.ticker.advance(Duration.ofSeconds(1));
-        live.operations.override("p", "b", KeyOverride.blocked());
-        assertThat(live.operations.overrides("p"))
-                .extracting(OverriddenKey::key)
-                .containsExactly("a", "b", "u1");
-        assertThat(live.operations.countOverrides("p")).isEqualTo(3);
+        live.policies.override("p", "b", KeyOverride.blocked());
+        assertThat(live.policies.overrides("p")).extracting(OverriddenKey::key).containsExactly("a", "b", "u1");
+        assertThat(live.overrides.count("p")).isEqualTo(3);
     }
 
     @Test
     void overrides_areEvents_whenTheyAreSet_removed_andHaveEnded() {
         List<Object> heard = new ArrayList<>();
-        LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
-        live.operations.identify(() -> "ops");
-        live.operations.publishTo(new QueuedEvents(heard::add, Runnable::run), true);
+        LiveRules live = LiveRules.showingKeys("p.limit=3/hour", "p.key=user");
+        live.identify(() -> "ops");
+        live.publishTo(new QueuedEvents(heard::add, Runnable::run));
 
-        live.operations.override(
-                "p", "alice", KeyOverride.blocked().lasting(HOUR).because("flood"));
-        live.operations.override("p", "bob", KeyOverride.to("9/hour").lasting(HOUR.plusHours(1)));
-        live.operations.override("p", "carol", KeyOverride.unlimited().lasting(HOUR));
-        live.operations.removeOverride("p", "carol");
+        live.policies.override("p", "alice", KeyOverride.blocked().lasting(HOUR).because("flood"));
+        live.policies.override("p", "bob", KeyOverride.to("9/hour").lasting(HOUR.plusHours(1)));
+        live.policies.override("p", "carol", KeyOverride.unlimited().lasting(HOUR));
+        live.policies.removeOverride("p", "carol");
         live.ticker.advanceNanos(HOUR.toNanos() - 1);
         assertThat(heard).hasSize(4);
         live.ticker.advanceNanos(1);
@@ -586,8 +577,8 @@ class KeyOverridesTest {
                         new RateLimitOverrideEvent("p", "alice", Action.EXPIRED, false, null, "blocked", end, "flood"));
         live.ticker.advance(HOUR);
         assertThat(heard).hasSize(6);
-        live.operations.override("p", "dave", KeyOverride.blocked().lasting(HOUR));
-        live.operations.close();
+        live.policies.override("p", "dave", KeyOverride.blocked().lasting(HOUR));
+        live.close();
         live.ticker.advance(HOUR);
         assertThat(heard).hasSize(7);
     }
@@ -596,19 +587,19 @@ class KeyOverridesTest {
     void overridesOfOthers_areEvents_unlessTheyAreMany_andKeysAreHashes() {
         List<Object> heard = new ArrayList<>();
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
-        live.operations.publishTo(new QueuedEvents(heard::add, Runnable::run), false);
+        live.publishTo(new QueuedEvents(heard::add, Runnable::run));
         LiveRules other = new LiveRules("p.limit=3/hour", "p.key=user");
-        other.operations.identify(() -> "ops");
+        other.identify(() -> "ops");
         Register register = new Register();
         register.share(live);
         register.share(other);
 
-        other.operations.override("p", "alice", KeyOverride.blocked().because("flood"));
+        other.policies.override("p", "alice", KeyOverride.blocked().because("flood"));
         register.read(live);
         register.read(live);
-        other.operations.removeOverride("p", "alice");
+        other.policies.removeOverride("p", "alice");
         register.read(live);
-        live.operations.adopt(blocks(live, 101), 0);
+        live.changes.adopt(blocks(live, 101), 0);
         live.ticker.advance(HOUR);
 
         assertThat(heard)
@@ -627,9 +618,9 @@ class KeyOverridesTest {
     void explanation_state_andCaller_nameTheOverrideThatDecides() {
         LiveRules live =
                 new LiveRules("p.limit=3/hour", "p.key=ip", "p.concurrency=5", "ratelimit.exempt.addresses=10.0.0.9");
-        live.operations.override(
+        live.policies.override(
                 "p", "10.0.0.0/8", KeyOverride.blocked().lasting(HOUR).because("flood"));
-        live.operations.override("p", "10.0.0.8", KeyOverride.to("99/hour"));
+        live.policies.override("p", "10.0.0.8", KeyOverride.to("99/hour"));
         Map<String, Object> blocked = Map.of(
                 "key",
                 "10.0.0.0/8",
@@ -642,10 +633,10 @@ class KeyOverridesTest {
                 "by",
                 "the application",
                 "since",
-                live.operations.overrides("p").get(0).since().toString(),
+                live.policies.overrides("p").get(0).since().toString(),
                 "version",
                 Objects.requireNonNull(((List<Map<String, Object>>) Objects.requireNonNull(
-                                live.operations.report("p", null, true).get("overrides")))
+                                live.report("p", null, true).get("overrides")))
                         .get(0)
                         .get("version")));
 
@@ -662,9 +653,8 @@ class KeyOverridesTest {
                 .allSatisfy(policy -> assertThat(policy).doesNotContainKey("liveOverride"));
         assertThat(policies(live, "192.0.2.1"))
                 .allSatisfy(policy -> assertThat(policy).doesNotContainKey("liveOverride"));
-        assertThat(live.operations.report("p", List.of("10.0.0.7"), true)).containsEntry("liveOverride", blocked);
-        assertThat(live.operations
-                        .caller(new Caller(null, "10.0.0.7", List.of(), null), true)
+        assertThat(live.report("p", List.of("10.0.0.7"), true)).containsEntry("liveOverride", blocked);
+        assertThat(live.caller(new Caller(null, "10.0.0.7", List.of(), null), true)
                         .get("policies"))
                 .asString()
                 .contains("liveOverride={key=10.0.0.0/8, limit=blocked");
@@ -676,7 +666,7 @@ class KeyOverridesTest {
     @SuppressWarnings("unchecked")
     private static List<Map<String, Object>> policies(LiveRules live, String address) {
         return (List<Map<String, Object>>) Objects.requireNonNull(
-                live.operations.explain(null, from(address), List.of(), true).get("policies"));
+                live.explain(null, from(address), List.of(), true).get("policies"));
     }
 
     /** Half of a surrogate pair has no encoding, so it would be another text for others. */
@@ -684,35 +674,35 @@ class KeyOverridesTest {
     void textThatIsNoUnicode_isRefused_whereverItEnters() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
 
-        assertThatThrownBy(() -> live.operations.override("p", "\ud800", KeyOverride.blocked()))
+        assertThatThrownBy(() -> live.policies.override("p", "\ud800", KeyOverride.blocked()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("key must be valid Unicode but has half of a surrogate pair: '\\ud800'");
         assertThatThrownBy(() ->
-                        live.operations.override("p", "a", KeyOverride.blocked().because("\udc00\ud800")))
+                        live.policies.override("p", "a", KeyOverride.blocked().because("\udc00\ud800")))
                 .hasMessageStartingWith("reason must be valid Unicode");
-        assertThatThrownBy(() -> live.operations.override("p", "a", KeyOverride.to("1/hour\ud800")))
+        assertThatThrownBy(() -> live.policies.override("p", "a", KeyOverride.to("1/hour\ud800")))
                 .hasMessageStartingWith("limit must be valid Unicode");
-        assertThatThrownBy(() -> live.operations.removeOverride("p", "a\udc00"))
+        assertThatThrownBy(() -> live.policies.removeOverride("p", "a\udc00"))
                 .hasMessageStartingWith("key must be valid Unicode");
-        assertThatThrownBy(() -> live.operations.change(
+        assertThatThrownBy(() -> live.policies.change(
                         "p", RateLimitChange.toLimit("1/hour").because("\ud800")))
                 .hasMessageStartingWith("reason must be valid Unicode");
-        assertThatThrownBy(() -> live.operations.startTrial(
+        assertThatThrownBy(() -> live.policies.startTrial(
                         "p", RateLimitTrial.of("1/hour").because("\ud800")))
                 .hasMessageStartingWith("reason must be valid Unicode");
-        assertThat(live.operations.overrides("p")).isEmpty();
-        assertThat(live.operations.history(10)).isEmpty();
+        assertThat(live.policies.overrides("p")).isEmpty();
+        assertThat(live.policies.history(10)).isEmpty();
     }
 
     @Test
     void whatIsShared_isReadAgain_whateverTheOperatorIsCalled() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
-        live.operations.identify(() -> "a\ud800");
+        live.identify(() -> "a\ud800");
 
-        live.operations.override("p", "\ud83d\ude00", KeyOverride.blocked());
+        live.policies.override("p", "\ud83d\ude00", KeyOverride.blocked());
 
-        assertThat(live.operations.overrides("p").get(0).by()).isEqualTo("a\ufffd");
-        assertThat(ChangedValue.parse(live.operations.changes().text(ChangeStore.Name.ofKey("p", "\ud83d\ude00"))))
+        assertThat(live.policies.overrides("p").get(0).by()).isEqualTo("a\ufffd");
+        assertThat(ChangedValue.parse(live.changes.text(ChangeStore.Name.ofKey("p", "\ud83d\ude00"))))
                 .hasEntrySatisfying("override", value -> assertThat(value.by()).isEqualTo("a\ufffd"));
     }
 
@@ -723,54 +713,50 @@ class KeyOverridesTest {
     @Test
     void answer_tellsWhatWasReplaced_andTheUsualSpelling_soThatItCanBeUndone() {
         LiveRules live = new LiveRules("p.limit=10/hour", "p.key=ip");
-        live.operations.override("p", "203.0.113.0/24", KeyOverride.to("5/hour").because("contract"));
+        live.policies.override("p", "203.0.113.0/24", KeyOverride.to("5/hour").because("contract"));
 
-        Map<String, Object> set =
-                live.operations.overrides().set("p", "203.0.113.7/24", KeyOverride.blocked(), null, false);
+        Map<String, Object> set = live.setOverride("p", "203.0.113.7/24", KeyOverride.blocked(), null);
 
         assertThat(set)
                 .containsEntry("canonicalKey", "203.0.113.0/24")
                 .containsEntry("replaced", Map.of("limit", "5/hour", "reason", "contract"));
-        Map<String, Object> removed =
-                Objects.requireNonNull(live.operations.overrides().remove("p", "203.0.113.0/24", version(set)));
+        Map<String, Object> removed = live.endOverride("p", "203.0.113.0/24", version(set));
         assertThat(removed).containsEntry("replaced", Map.of("limit", "blocked"));
-        assertThat(live.operations
-                        .overrides()
-                        .set("p", "203.0.113.0/24", KeyOverride.blocked(), version(removed), false))
+        assertThat(live.setOverride("p", "203.0.113.0/24", KeyOverride.blocked(), version(removed)))
                 .doesNotContainKey("replaced");
     }
 
     @Test
     void change_ofAnotherVersionOfAKey_isRefused() {
         LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
-        String mine = version(live.operations.overrides().set("p", "zoe", KeyOverride.to("5/hour"), null, false));
-        live.operations.override("p", "zoe", KeyOverride.to("5/hour").because("stolen key"));
+        String mine = version(live.setOverride("p", "zoe", KeyOverride.to("5/hour"), null));
+        live.policies.override("p", "zoe", KeyOverride.to("5/hour").because("stolen key"));
 
-        assertThatThrownBy(() -> live.operations.overrides().remove("p", "zoe", mine))
+        assertThatThrownBy(() -> live.endOverride("p", "zoe", mine))
                 .isInstanceOf(StaleVersionException.class)
                 .hasMessageContaining("the override of this key was changed meanwhile, and it is 5/hour now");
-        assertThatThrownBy(() -> live.operations.overrides().set("p", "zoe", KeyOverride.blocked(), mine, false))
+        assertThatThrownBy(() -> live.setOverride("p", "zoe", KeyOverride.blocked(), mine))
                 .isInstanceOf(StaleVersionException.class);
-        assertThat(live.operations.overrides("p").get(0).reason()).isEqualTo("stolen key");
+        assertThat(live.policies.overrides("p").get(0).reason()).isEqualTo("stolen key");
     }
 
     @Test
     void override_afterAClockThatWasAhead_isInForce() {
         LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
         live.ticker.setWallClock(Duration.ofHours(3));
-        live.operations.override("p", "alice", KeyOverride.blocked().lasting(HOUR));
+        live.policies.override("p", "alice", KeyOverride.blocked().lasting(HOUR));
         live.ticker.setWallClock(Duration.ofHours(-3));
 
-        live.operations.override("p", "mallory", KeyOverride.blocked().lasting(HOUR.multipliedBy(2)));
+        live.policies.override("p", "mallory", KeyOverride.blocked().lasting(HOUR.multipliedBy(2)));
 
         assertThat(live.admits(by("mallory"))).isFalse();
-        assertThat(live.operations.overrides("p")).hasSize(2);
+        assertThat(live.policies.overrides("p")).hasSize(2);
     }
 
     @Test
     void override_thatHasEnded_doesNotComeBack_whateverBecomesOfTheClock() {
         LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
-        live.operations.override("p", "mallory", KeyOverride.blocked().lasting(HOUR));
+        live.policies.override("p", "mallory", KeyOverride.blocked().lasting(HOUR));
         live.ticker.setWallClock(Duration.ofHours(3));
         live.ticker.advance(Duration.ofMinutes(1));
 
@@ -783,12 +769,12 @@ class KeyOverridesTest {
     void override_thatTakesABurst_saysSo() {
         LiveRules live = new LiveRules("p.limit=10/minute", "p.burst=100", "p.key=user");
 
-        assertThat(live.operations.overrides().set("p", "a", KeyOverride.to("20/minute"), null, false))
+        assertThat(live.setOverride("p", "a", KeyOverride.to("20/minute"), null))
                 .containsEntry(
                         "remark",
                         "an override has no burst: this key is admitted at most 20 at once, and others under this policy"
                                 + " up to 100");
-        assertThat(live.operations.overrides().set("p", "a", KeyOverride.to("200/minute"), null, false))
+        assertThat(live.setOverride("p", "a", KeyOverride.to("200/minute"), null))
                 .doesNotContainKey("remark");
     }
 
@@ -803,7 +789,7 @@ class KeyOverridesTest {
                 "p.plans.pro.limit=60/minute",
                 "p.plans.pro.burst=300");
 
-        assertThat(live.operations.overrides().set("p", "a", KeyOverride.to("120/minute"), null, false))
+        assertThat(live.setOverride("p", "a", KeyOverride.to("120/minute"), null))
                 .hasEntrySatisfying(
                         "remark", remark -> assertThat((String) remark).endsWith("others under this policy up to 300"));
     }
@@ -819,26 +805,26 @@ class KeyOverridesTest {
         Register register = new Register();
         register.share(before);
         register.share(live);
-        before.operations.override("p", "alice.miller@example.com", KeyOverride.blocked());
-        before.operations.override("gone", "bob", KeyOverride.blocked());
+        before.policies.override("p", "alice.miller@example.com", KeyOverride.blocked());
+        before.policies.override("gone", "bob", KeyOverride.blocked());
 
         register.read(live);
 
-        assertThat(String.valueOf(live.operations.overrides().report("p", true)))
+        assertThat(String.valueOf(live.overrideReport.of("p", true)))
                 .contains("doesNotApply='alice.miller@example.com' is not an address");
-        assertThat(String.valueOf(live.operations.overrides().report("p", false)))
+        assertThat(String.valueOf(live.overrideReport.of("p", false)))
                 .contains("doesNotApply=")
                 .doesNotContain("alice");
-        assertThat(live.operations.countOverrides("p")).isZero();
+        assertThat(live.overrides.count("p")).isZero();
         assertThat(output)
                 .contains("1 of the overrides of keys under rate limit 'p' do not apply")
                 .doesNotContain("on this instance: 'alice");
-        assertThat(live.operations.removeOverride("p", "alice.miller@example.com"))
+        assertThat(live.policies.removeOverride("p", "alice.miller@example.com"))
                 .isTrue();
-        assertThat(live.operations.overrides("gone")).hasSize(1);
-        assertThat(live.operations.removeOverride("gone", "bob")).isTrue();
+        assertThat(live.policies.overrides("gone")).hasSize(1);
+        assertThat(live.policies.removeOverride("gone", "bob")).isTrue();
         register.read(before);
-        assertThat(before.operations.overrides("p")).isEmpty();
+        assertThat(before.policies.overrides("p")).isEmpty();
     }
 
     @ParameterizedTest
@@ -846,7 +832,7 @@ class KeyOverridesTest {
     void limitThatIsAnotherWord_isRefused_withTheWordsThatThereAre(String limit) {
         LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
 
-        assertThatThrownBy(() -> live.operations.override("p", "a", KeyOverride.to(limit)))
+        assertThatThrownBy(() -> live.policies.override("p", "a", KeyOverride.to(limit)))
                 .hasMessageContaining("write blocked, unlimited, or limits such as 50/minute");
     }
 }

@@ -59,12 +59,12 @@ class LiveChangesTest {
         List<Object> there = new ArrayList<>();
         LiveRules first = instance("p.limit=100/minute");
         LiveRules second = instance("p.limit=100/minute");
-        first.operations.identify(() -> "alice");
-        first.operations.publishTo(new QueuedEvents(here::add, Runnable::run), false);
-        second.operations.publishTo(new QueuedEvents(there::add, Runnable::run), false);
+        first.identify(() -> "alice");
+        first.publishTo(new QueuedEvents(here::add, Runnable::run));
+        second.publishTo(new QueuedEvents(there::add, Runnable::run));
 
-        first.operations.change("p", RateLimitChange.toLimit("50/minute"));
-        first.operations.change("p", RateLimitChange.toLimit("50/minute"));
+        first.policies.change("p", RateLimitChange.toLimit("50/minute"));
+        first.policies.change("p", RateLimitChange.toLimit("50/minute"));
         register.read(second);
         register.read(second);
 
@@ -78,20 +78,20 @@ class LiveChangesTest {
     @Test
     void instanceThatStarts_withAnotherConfigurationThanThatOfTheChange_warnsOnce(CapturedOutput output) {
         LiveRules before = instance("p.limit=100/minute");
-        before.operations.identify(() -> "alice");
-        before.operations.change(
+        before.identify(() -> "alice");
+        before.policies.change(
                 "p",
                 RateLimitChange.toLimit("50/minute")
                         .lasting(Duration.ofHours(1))
                         .because("release"));
-        before.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
+        before.policies.change("p", RateLimitChange.toMode(Mode.SHADOW));
 
         LiveRules deployed = instance("p.limit=200/minute");
         register.read(deployed);
-        before.operations.change("p", RateLimitChange.toMode(Mode.OFF));
+        before.policies.change("p", RateLimitChange.toMode(Mode.OFF));
         register.read(deployed);
 
-        String end = String.valueOf(before.operations.history(3).get(2).until());
+        String end = String.valueOf(before.policies.history(3).get(2).until());
         assertThat(output.getAll().lines().filter(line -> line.contains("does not have the")))
                 .singleElement()
                 .asString()
@@ -112,16 +112,16 @@ class LiveChangesTest {
     @SuppressWarnings("unchecked")
     private static List<Map<String, Object>> changes(LiveRules live) {
         return (List<Map<String, Object>>)
-                Objects.requireNonNull(live.operations.report("p", null, false).get("changes"));
+                Objects.requireNonNull(live.report("p", null, false).get("changes"));
     }
 
     @Test
     void change_withAnEnd_endsOnAllInstances_alsoIfItIsLearntAfterwards() {
         LiveRules first = instance("p.limit=100/minute");
         LiveRules second = instance("p.limit=100/minute");
-        first.operations.change("p", RateLimitChange.toLimit("50/minute").lasting(Duration.ofMinutes(1)));
+        first.policies.change("p", RateLimitChange.toLimit("50/minute").lasting(Duration.ofMinutes(1)));
         register.read(second);
-        assertThat(second.operations.isChanged("p")).isTrue();
+        assertThat(second.liveChanges.isChanged("p")).isTrue();
 
         first.ticker.advance(Duration.ofMinutes(1));
         second.ticker.advance(Duration.ofMinutes(1));
@@ -130,7 +130,7 @@ class LiveChangesTest {
         register.read(late);
 
         assertThat(List.of(first, second, late))
-                .allSatisfy(live -> assertThat(live.operations.isChanged("p")).isFalse());
+                .allSatisfy(live -> assertThat(live.liveChanges.isChanged("p")).isFalse());
         assertThat(register.calls).isEqualTo(1);
     }
 
@@ -140,7 +140,7 @@ class LiveChangesTest {
         LiveRules live = instance("p.limit=100/minute");
         AtomicReference<@Nullable Throwable> refusal = new AtomicReference<>();
         Thread waiting = new Thread(() ->
-                refusal.set(catchThrowable(() -> live.operations.change("p", RateLimitChange.toLimit("20/minute")))));
+                refusal.set(catchThrowable(() -> live.policies.change("p", RateLimitChange.toLimit("20/minute")))));
         register.meanwhile = () -> {
             waiting.start();
             while (waiting.getState() != Thread.State.TIMED_WAITING) {
@@ -149,25 +149,25 @@ class LiveChangesTest {
             live.ticker.advance(Duration.ofSeconds(3));
         };
 
-        live.operations.change("p", RateLimitChange.toLimit("50/minute"));
+        live.policies.change("p", RateLimitChange.toLimit("50/minute"));
         waiting.join();
 
         assertThat(refusal.get()).isInstanceOf(IllegalStateException.class).hasMessageContaining("took too long");
         assertThat(register.calls).isEqualTo(1);
-        assertThat(live.operations.policy("p").limits().get(0)).isEqualTo(TokenBucket.of(Rate.parse("50/minute")));
+        assertThat(live.policies.policy("p").limits().get(0)).isEqualTo(TokenBucket.of(Rate.parse("50/minute")));
     }
 
     @Test
     void change_whoseAttemptsTakeTooLong_isRefused() {
         LiveRules live = new LiveRules("p.limit=100/minute");
         AtomicInteger questions = new AtomicInteger();
-        live.operations.changes().share((change, known) -> {
+        live.changes.share((change, known) -> {
             questions.incrementAndGet();
             live.ticker.advance(Duration.ofSeconds(1));
             return null;
         });
 
-        assertThatThrownBy(() -> live.operations.change("p", RateLimitChange.toLimit("50/minute")))
+        assertThatThrownBy(() -> live.policies.change("p", RateLimitChange.toLimit("50/minute")))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("took too long");
 
@@ -177,20 +177,20 @@ class LiveChangesTest {
     @Test
     void change_endsInTime_whileAnotherWaitsForAnAnswer() {
         LiveRules live = instance("p.limit=100/minute");
-        live.operations.change("p", RateLimitChange.toLimit("50/minute").lasting(Duration.ofMinutes(1)));
+        live.policies.change("p", RateLimitChange.toLimit("50/minute").lasting(Duration.ofMinutes(1)));
         List<Boolean> changedMeanwhile = new ArrayList<>();
         register.meanwhile = () -> {
             CompletableFuture.runAsync(() -> live.ticker.advance(Duration.ofMinutes(1)))
                     .orTimeout(5, TimeUnit.SECONDS)
                     .join();
-            changedMeanwhile.add(live.operations.isChanged("p"));
+            changedMeanwhile.add(live.liveChanges.isChanged("p"));
         };
 
-        live.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
+        live.policies.change("p", RateLimitChange.toMode(Mode.SHADOW));
 
         assertThat(changedMeanwhile).containsExactly(false);
-        assertThat(live.operations.mode("p")).isEqualTo(Mode.SHADOW);
-        assertThat(live.operations.policy("p").limits().get(0)).isEqualTo(TokenBucket.of(Rate.parse("100/minute")));
+        assertThat(live.policies.mode("p")).isEqualTo(Mode.SHADOW);
+        assertThat(live.policies.policy("p").limits().get(0)).isEqualTo(TokenBucket.of(Rate.parse("100/minute")));
     }
 
     /** Changes of one property each, such as {@code p limit 5/hour}, one after the other. */
@@ -225,13 +225,13 @@ class LiveChangesTest {
         LiveRules live = new LiveRules("p.limit=100/second");
         assertThat(load(live, Duration.ofSeconds(2))).isBetween(299, 300);
 
-        live.operations.change("p", RateLimitChange.toLimit("10/second"));
+        live.policies.change("p", RateLimitChange.toLimit("10/second"));
 
         // the bucket was empty before, so it is now
         assertThat(load(live, Duration.ofMillis(90))).isLessThanOrEqualTo(1);
         assertThat(load(live, Duration.ofSeconds(3))).isBetween(29, 31);
 
-        live.operations.restore("p");
+        live.policies.restore("p");
 
         // ten in this time, and for what was left of one permit in ten as much of ten in a hundred
         assertThat(load(live, Duration.ofMillis(100))).isBetween(10, 20);
@@ -244,9 +244,9 @@ class LiveChangesTest {
         int admitted = load(live, Duration.ofSeconds(1));
 
         for (int i = 0; i < 100; i++) {
-            live.operations.change("p", RateLimitChange.toLimit("10/second"));
+            live.policies.change("p", RateLimitChange.toLimit("10/second"));
             admitted += load(live, STEP);
-            live.operations.restore("p");
+            live.policies.restore("p");
             admitted += load(live, STEP);
         }
 
@@ -259,24 +259,24 @@ class LiveChangesTest {
         LiveRules one = instance("p.limit=10/hour");
         LiveRules other = instance("p.limit=10/hour");
 
-        one.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        one.policies.change("p", RateLimitChange.toLimit("5/hour"));
         register.read(other);
 
         assertThat(register.calls).isEqualTo(1);
-        assertThat(other.operations.policy("p").limits()).containsExactly(limit("5/hour"));
-        assertThat(other.operations.report("p", null, false)).containsEntry("changed", "limit 5/hour");
-        one.operations.restore("p");
+        assertThat(other.policies.policy("p").limits()).containsExactly(limit("5/hour"));
+        assertThat(other.report("p", null, false)).containsEntry("changed", "limit 5/hour");
+        one.policies.restore("p");
         register.read(other);
-        assertThat(other.operations.policy("p").limits()).containsExactly(limit("10/hour"));
+        assertThat(other.policies.policy("p").limits()).containsExactly(limit("10/hour"));
     }
 
     @Test
     void change_thatIsWrong_isNotShared() {
         LiveRules one = instance("p.limit=10/hour");
 
-        assertThatThrownBy(() -> one.operations.change("p", RateLimitChange.toLimit("never")))
+        assertThatThrownBy(() -> one.policies.change("p", RateLimitChange.toLimit("never")))
                 .isInstanceOf(RateLimitConfigurationException.class);
-        assertThatThrownBy(() -> one.operations.change("q", RateLimitChange.toLimit("5/hour")))
+        assertThatThrownBy(() -> one.policies.change("q", RateLimitChange.toLimit("5/hour")))
                 .isInstanceOf(IllegalArgumentException.class);
 
         assertThat(register.calls).isZero();
@@ -286,17 +286,17 @@ class LiveChangesTest {
     void changes_atTheSameTime_areBothInForce() {
         LiveRules one = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
         LiveRules other = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
-        one.operations.change("p", RateLimitChange.toLimit("5/hour"));
-        one.operations.change("q", RateLimitChange.toMode(Mode.SHADOW));
+        one.policies.change("p", RateLimitChange.toLimit("5/hour"));
+        one.policies.change("q", RateLimitChange.toMode(Mode.SHADOW));
 
         // the other one knows none of these yet
-        other.operations.change("p", RateLimitChange.toMode(Mode.OFF));
+        other.policies.change("p", RateLimitChange.toMode(Mode.OFF));
         register.read(one);
 
         for (LiveRules live : new LiveRules[] {one, other}) {
-            assertThat(live.operations.policy("p").limits()).containsExactly(limit("5/hour"));
-            assertThat(live.operations.mode("p")).isEqualTo(Mode.OFF);
-            assertThat(live.operations.mode("q")).isEqualTo(Mode.SHADOW);
+            assertThat(live.policies.policy("p").limits()).containsExactly(limit("5/hour"));
+            assertThat(live.policies.mode("p")).isEqualTo(Mode.OFF);
+            assertThat(live.policies.mode("q")).isEqualTo(Mode.SHADOW);
         }
     }
 
@@ -304,28 +304,28 @@ class LiveChangesTest {
     void change_thatOnlyTogetherWithAnothersIsWrong_isRefused_andTheOthersIsInForce() {
         LiveRules one = instance("p.limit=10/hour");
         LiveRules other = instance("p.limit=10/hour");
-        one.operations.change("p", new RateLimitChange(null, 20L, null));
+        one.policies.change("p", new RateLimitChange(null, 20L, null));
 
-        assertThatThrownBy(() -> other.operations.change("p", RateLimitChange.toLimit("10/hour; 50/day")))
+        assertThatThrownBy(() -> other.policies.change("p", RateLimitChange.toLimit("10/hour; 50/day")))
                 .isInstanceOf(RateLimitConfigurationException.class)
                 .hasMessageContaining("burst needs a policy with a single limit");
 
-        assertThat(other.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("10/hour"), 20));
+        assertThat(other.policies.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("10/hour"), 20));
     }
 
     @Test
     void change_thatCannotBeShared_isRefused() {
         LiveRules one = new LiveRules("p.limit=10/hour");
-        one.operations.change("p", RateLimitChange.toLimit("9/hour"));
-        one.operations.changes().share((change, known) -> {
+        one.policies.change("p", RateLimitChange.toLimit("9/hour"));
+        one.changes.share((change, known) -> {
             throw new IllegalStateException("no answer");
         });
 
-        assertThatThrownBy(() -> one.operations.change("p", RateLimitChange.toLimit("5/hour")))
+        assertThatThrownBy(() -> one.policies.change("p", RateLimitChange.toLimit("5/hour")))
                 .isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> one.operations.restore("p")).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> one.policies.restore("p")).isInstanceOf(IllegalStateException.class);
 
-        assertThat(one.operations.policy("p").limits()).containsExactly(limit("9/hour"));
+        assertThat(one.policies.policy("p").limits()).containsExactly(limit("9/hour"));
     }
 
     @Test
@@ -337,56 +337,55 @@ class LiveChangesTest {
                         throw new IllegalStateException("out of order");
                     }
                 });
-        RateLimitOperations operations =
-                new RateLimitOperations(rules, InMemoryStore.builder().build(), Ticker.system());
+        Operated live = new Operated(rules, InMemoryStore.builder().build(), Ticker.system(), false);
         ChangeStore.Contents changes = changes("p limit 5/hour");
 
         failing.set(true);
-        assertThatThrownBy(() -> operations.adopt(changes, 0)).hasMessage("out of order");
-        assertThat(operations.changes().text(ChangeStore.Name.ofPolicy("p"))).isEmpty();
+        assertThatThrownBy(() -> live.changes.adopt(changes, 0)).hasMessage("out of order");
+        assertThat(live.changes.text(ChangeStore.Name.ofPolicy("p"))).isEmpty();
 
         failing.set(false);
-        operations.adopt(changes, 0);
-        assertThat(operations.policy("p").limits()).containsExactly(limit("5/hour"));
+        live.changes.adopt(changes, 0);
+        assertThat(live.policies.policy("p").limits()).containsExactly(limit("5/hour"));
     }
 
     @Test
     void adopt_ofAnOlderRegister_changesNothing() {
         LiveRules one = instance("p.limit=10/hour");
-        one.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        one.policies.change("p", RateLimitChange.toLimit("5/hour"));
         ChangeStore.Contents older = register.contents;
-        one.operations.change("p", RateLimitChange.toLimit("6/hour"));
+        one.policies.change("p", RateLimitChange.toLimit("6/hour"));
         ChangeStore.Contents now = register.contents;
 
-        assertThat(one.operations.adopt(older, 0)).isEqualTo(now);
-        assertThat(one.operations.adopt(Register.NOTHING, 0)).isEqualTo(now);
+        assertThat(one.changes.adopt(older, 0)).isEqualTo(now);
+        assertThat(one.changes.adopt(Register.NOTHING, 0)).isEqualTo(now);
 
-        assertThat(one.operations.policy("p").limits()).containsExactly(limit("6/hour"));
+        assertThat(one.policies.policy("p").limits()).containsExactly(limit("6/hour"));
     }
 
     @Test
     void adopt_ofAnOlderRegister_bringsNothingBackThatWasRestored() {
         LiveRules one = instance("p.limit=10/hour");
-        one.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        one.policies.change("p", RateLimitChange.toLimit("5/hour"));
         ChangeStore.Contents older = register.contents;
-        one.operations.restore("p");
+        one.policies.restore("p");
 
-        assertThat(one.operations.adopt(older, 0)).isEqualTo(register.contents);
+        assertThat(one.changes.adopt(older, 0)).isEqualTo(register.contents);
 
-        assertThat(one.operations.policy("p").limits()).containsExactly(limit("10/hour"));
+        assertThat(one.policies.policy("p").limits()).containsExactly(limit("10/hour"));
     }
 
     @Test
     void change_afterTheRegisterLostAll_isAccepted_andBringsAllBack() {
         LiveRules one = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
-        one.operations.change("q", RateLimitChange.toLimit("3/hour"));
+        one.policies.change("q", RateLimitChange.toLimit("3/hour"));
         register.contents = Register.NOTHING;
 
-        one.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        one.policies.change("p", RateLimitChange.toLimit("5/hour"));
         register.read(one);
 
-        assertThat(one.operations.policy("p").limits()).containsExactly(limit("5/hour"));
-        assertThat(one.operations.policy("q").limits()).containsExactly(limit("3/hour"));
+        assertThat(one.policies.policy("p").limits()).containsExactly(limit("5/hour"));
+        assertThat(one.policies.policy("q").limits()).containsExactly(limit("3/hour"));
         assertThat(register.contents.of(Kind.POLICY)).containsOnlyKeys("p", "q");
         assertThat(register.contents.history()).hasSize(2);
     }
@@ -395,16 +394,16 @@ class LiveChangesTest {
     void changes_thatDidNotSeeEachOther_areBothInForce() {
         LiveRules one = instance("p.limit=10/hour");
         LiveRules other = instance("p.limit=10/hour");
-        one.operations.change("p", RateLimitChange.toLimit("5/hour"));
+        one.policies.change("p", RateLimitChange.toLimit("5/hour"));
         register.contents = Register.NOTHING;
-        other.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
+        other.policies.change("p", RateLimitChange.toMode(Mode.SHADOW));
 
         register.read(one);
         register.read(other);
 
         for (LiveRules live : new LiveRules[] {one, other}) {
-            assertThat(live.operations.policy("p").limits()).containsExactly(limit("5/hour"));
-            assertThat(live.operations.mode("p")).isEqualTo(Mode.SHADOW);
+            assertThat(live.policies.policy("p").limits()).containsExactly(limit("5/hour"));
+            assertThat(live.policies.mode("p")).isEqualTo(Mode.SHADOW);
         }
     }
 
@@ -412,14 +411,13 @@ class LiveChangesTest {
     void changes_thatContradictEachOther_leaveTheLatestInForce() {
         LiveRules one = instance("p.limit=10/hour");
 
-        one.operations.adopt(changes("p burst 20", "p limit 10/hour; 50/day", "p mode shadow"), 0);
+        one.changes.adopt(changes("p burst 20", "p limit 10/hour; 50/day", "p mode shadow"), 0);
 
-        assertThat(one.operations.report("p", null, false))
-                .containsEntry("changed", "limit 10/hour; 50/day, mode shadow");
+        assertThat(one.report("p", null, false)).containsEntry("changed", "limit 10/hour; 50/day, mode shadow");
 
-        one.operations.adopt(changes("p limit 10/hour; 50/day", "p mode shadow", "p mode shadow", "p burst 30"), 0);
+        one.changes.adopt(changes("p limit 10/hour; 50/day", "p mode shadow", "p mode shadow", "p burst 30"), 0);
 
-        assertThat(one.operations.report("p", null, false)).containsEntry("changed", "burst 30, mode shadow");
+        assertThat(one.report("p", null, false)).containsEntry("changed", "burst 30, mode shadow");
     }
 
     @Test
@@ -429,11 +427,11 @@ class LiveChangesTest {
         register.contents = changes("gone limit 5/hour", "w burst 20", "w mode shadow", "p limit 5/hour");
 
         register.read(other);
-        assertThat(other.operations.policy("p").limits()).containsExactly(limit("5/hour"));
-        assertThat(other.operations.policy("w").limits().get(0).capacity()).isEqualTo(10);
-        assertThat(other.operations.report("w", null, false)).containsEntry("changed", "mode shadow");
+        assertThat(other.policies.policy("p").limits()).containsExactly(limit("5/hour"));
+        assertThat(other.policies.policy("w").limits().get(0).capacity()).isEqualTo(10);
+        assertThat(other.report("w", null, false)).containsEntry("changed", "mode shadow");
 
-        other.operations.change("p", RateLimitChange.toLimit("6/hour"));
+        other.policies.change("p", RateLimitChange.toLimit("6/hour"));
 
         assertThat(register.contents.of(Kind.POLICY)).containsOnlyKeys("gone", "p", "w");
         assertThat(register.contents.of(Kind.POLICY).get("w")).contains("burst", "shadow");
@@ -445,9 +443,9 @@ class LiveChangesTest {
         register.contents = changes("p weight 5", "p burst much", "p penalty soon");
 
         register.read(one);
-        one.operations.change("p", RateLimitChange.toLimit("6/hour"));
+        one.policies.change("p", RateLimitChange.toLimit("6/hour"));
 
-        assertThat(one.operations.policy("p").limits()).containsExactly(limit("6/hour"));
+        assertThat(one.policies.policy("p").limits()).containsExactly(limit("6/hour"));
         assertThat(register.contents.of(Kind.POLICY).get("p")).contains("weight", "much", "soon", "6");
     }
 
@@ -457,29 +455,29 @@ class LiveChangesTest {
         LiveRules other = instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
         String seen = version(one, "p");
         assertThat(version(other, "p")).isEqualTo(seen);
-        other.operations.change("q", RateLimitChange.toLimit("1/hour"));
+        other.policies.change("q", RateLimitChange.toLimit("1/hour"));
 
-        one.operations.edit("p", RateLimitChange.toLimit("5/hour"), false, seen, false);
+        one.edit("p", RateLimitChange.toLimit("5/hour"), false, seen, false);
 
         // the other one has not read that yet
-        assertThatThrownBy(() -> other.operations.edit("p", RateLimitChange.toMode(Mode.OFF), false, seen, false))
+        assertThatThrownBy(() -> other.edit("p", RateLimitChange.toMode(Mode.OFF), false, seen, false))
                 .isInstanceOf(StaleVersionException.class)
                 .hasMessageContaining("is 5/hour (token-bucket), mode enforce now");
-        assertThat(other.operations.mode("p")).isEqualTo(Mode.ENFORCE);
-        other.operations.edit("p", RateLimitChange.toMode(Mode.OFF), false, version(other, "p"), false);
+        assertThat(other.policies.mode("p")).isEqualTo(Mode.ENFORCE);
+        other.edit("p", RateLimitChange.toMode(Mode.OFF), false, version(other, "p"), false);
         assertThat(version(other, "p")).isNotEqualTo(seen).isNotEqualTo(version(one, "p"));
     }
 
     private static String version(LiveRules live, String policy) {
-        return String.valueOf(live.operations.report(policy, null, false).get("version"));
+        return String.valueOf(live.report(policy, null, false).get("version"));
     }
 
     @Test
     void change_againstOthersWhoAreAlwaysFirst_endsWithAnError() {
         LiveRules one = new LiveRules("p.limit=10/hour");
-        one.operations.changes().share((change, known) -> null);
+        one.changes.share((change, known) -> null);
 
-        assertThatThrownBy(() -> one.operations.change("p", RateLimitChange.toLimit("5/minute")))
+        assertThatThrownBy(() -> one.policies.change("p", RateLimitChange.toLimit("5/minute")))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("try again");
     }
@@ -492,12 +490,12 @@ class LiveChangesTest {
         LiveRules other = new LiveRules(Map.of("plans", plans), "p.limit=9/hour", "p.key=user", "p.plans.[a+b]=5/hour");
         register.share(one);
         register.share(other);
-        one.operations.change("p", RateLimitChange.toPlan("pro", "7/hour"));
-        other.operations.change("p", RateLimitChange.toPlan("a+b", "7/hour"));
+        one.policies.change("p", RateLimitChange.toPlan("pro", "7/hour"));
+        other.policies.change("p", RateLimitChange.toPlan("a+b", "7/hour"));
 
         register.read(other);
 
-        assertThat(other.operations.history().inForce().toString())
+        assertThat(other.liveChanges.report().toString())
                 .contains("property=plan-limit.a+b,")
                 .doesNotContain("plan-limit.pro");
     }
@@ -505,52 +503,52 @@ class LiveChangesTest {
     @Test
     void version_coversTheEndAndTheReason() {
         LiveRules live = new LiveRules("p.limit=10/hour");
-        live.operations.change("p", RateLimitChange.toLimit("5/hour").lasting(Duration.ofMinutes(10)));
+        live.policies.change("p", RateLimitChange.toLimit("5/hour").lasting(Duration.ofMinutes(10)));
         String seen = version(live, "p");
-        live.operations.change(
+        live.policies.change(
                 "p",
                 RateLimitChange.toLimit("5/hour").lasting(Duration.ofHours(8)).because("attack, keep till morning"));
 
-        assertThatThrownBy(() -> live.operations.edit("p", new RateLimitChange(null, null, null), true, seen, false))
+        assertThatThrownBy(() -> live.edit("p", new RateLimitChange(null, null, null), true, seen, false))
                 .isInstanceOf(StaleVersionException.class);
 
-        assertThat(live.operations.policy("p").limits()).containsExactly(limit("5/hour"));
+        assertThat(live.policies.policy("p").limits()).containsExactly(limit("5/hour"));
     }
 
     @Test
     void change_thatHasEnded_doesNotComeBack_whateverBecomesOfTheClock() {
         LiveRules live = new LiveRules("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour");
-        live.operations.change("p", RateLimitChange.toLimit("3/hour").lasting(Duration.ofHours(2)));
+        live.policies.change("p", RateLimitChange.toLimit("3/hour").lasting(Duration.ofHours(2)));
         live.ticker.setWallClock(Duration.ofHours(3));
         live.ticker.advance(Duration.ofMinutes(1));
-        assertThat(live.operations.isChanged("p")).isFalse();
+        assertThat(live.liveChanges.isChanged("p")).isFalse();
 
         live.ticker.setWallClock(Duration.ofHours(-3));
-        live.operations.change("q", RateLimitChange.toLimit("1/hour"));
+        live.policies.change("q", RateLimitChange.toLimit("1/hour"));
 
-        assertThat(live.operations.isChanged("p")).isFalse();
+        assertThat(live.liveChanges.isChanged("p")).isFalse();
     }
 
     @Test
     void end_isThatOfTheRegister_whateverTheClocksOfInstancesSay() {
         LiveRules behind = instance("p.limit=10/hour");
         LiveRules other = instance("p.limit=10/hour");
-        behind.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
+        behind.policies.change("p", RateLimitChange.toMode(Mode.SHADOW));
         behind.ticker.setWallClock(Duration.ofMinutes(-10));
 
-        behind.operations.change("p", RateLimitChange.toLimit("5/hour").lasting(Duration.ofMinutes(5)));
+        behind.policies.change("p", RateLimitChange.toLimit("5/hour").lasting(Duration.ofMinutes(5)));
         register.read(other);
 
-        assertThat(other.operations.policy("p").limits()).containsExactly(limit("5/hour"));
+        assertThat(other.policies.policy("p").limits()).containsExactly(limit("5/hour"));
     }
 
     @Test
     void answer_tellsWhatTheChangeHasReplaced() {
         LiveRules live = new LiveRules("p.limit=10/hour");
-        live.operations.identify(() -> "alice");
-        live.operations.change("p", RateLimitChange.toLimit("5/hour").because("night"));
+        live.identify(() -> "alice");
+        live.policies.change("p", RateLimitChange.toLimit("5/hour").because("night"));
 
-        Map<String, Object> answer = live.operations.edit("p", RateLimitChange.toLimit("6/hour"), false, null, false);
+        Map<String, Object> answer = live.edit("p", RateLimitChange.toLimit("6/hour"), false, null, false);
 
         assertThat(answer.get("replaced")).asString().contains("property=limit, to=5/hour, by=alice", "reason=night");
     }
@@ -563,15 +561,14 @@ class LiveChangesTest {
                 new StaticListableBeanFactory(),
                 text -> text,
                 limit -> limits.incrementAndGet());
-        RateLimitOperations operations =
-                new RateLimitOperations(rules, InMemoryStore.builder().build(), Ticker.system());
-        operations.change("p", RateLimitChange.toLimit("5/hour"));
-        operations.report("extra-by-address", null, false);
-        operations.report(false);
+        Operated live = new Operated(rules, InMemoryStore.builder().build(), Ticker.system(), false);
+        live.policies.change("p", RateLimitChange.toLimit("5/hour"));
+        live.report("extra-by-address", null, false);
+        live.report().all(false);
         int before = limits.get();
 
-        operations.report("extra-by-address", null, false);
-        operations.report(false);
+        live.report("extra-by-address", null, false);
+        live.report().all(false);
 
         assertThat(limits).hasValue(before);
     }

@@ -1,6 +1,5 @@
 package dev.ratelimit.spring.rules.operation;
 
-import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.RateLimiter;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.WebRequest;
@@ -12,31 +11,26 @@ import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.rules.request.RecordedRequest;
-import dev.ratelimit.spring.rules.trial.Trials;
 import dev.ratelimit.test.FakeTicker;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
-import org.springframework.beans.factory.support.DefaultListableBeanFactory;
+import org.springframework.beans.factory.ListableBeanFactory;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.util.ReflectionUtils;
 import org.springframework.web.util.pattern.PathPatternParser;
 
 /** Rules of these properties, without a web stack, and what may be done with them. */
-final class LiveRules {
+final class LiveRules extends Operated {
 
-    final FakeTicker ticker = new FakeTicker();
-    final RateLimitStore store = InMemoryStore.builder().ticker(ticker).build();
-    final DefaultListableBeanFactory beans = new DefaultListableBeanFactory();
-    final RequestRules rules;
-    final Trials trials;
-    final RateLimitOperations operations;
+    final FakeTicker ticker;
     final RequestLimiter limiter;
+    final RateLimiter own;
     private final RateLimitProperties bound;
-    final RateLimiter own = new RateLimiter(store, ticker);
 
     LiveRules(String... properties) {
         this(Map.of(), properties);
@@ -44,20 +38,14 @@ final class LiveRules {
 
     /** In a property, {@code p.} means the policy p. */
     LiveRules(Map<String, Object> beans, String... properties) {
-        beans.forEach(this.beans::registerSingleton);
-        bound = bind(properties);
-        rules = new RequestRules(bound, this.beans, text -> text, limit -> {});
+        this(bind(properties), beans, new FakeTicker(), false);
         rules.enforce(RecordedRequest.leadingTo(
                 Endpoint.of(List.of("GET"), PathPatternParser.defaultInstance.parse("/orders/{id}"))));
-        trials = new Trials(rules, ticker);
-        operations = new RateLimitOperations(rules, store, ticker, ticker, trials);
-        limiter = limiter(OutcomeCounter.NONE);
     }
 
     /** With the handlers of a type, each an endpoint with its name as the path. */
     LiveRules(Class<?> controller, String... properties) {
-        bound = bind(properties);
-        rules = new RequestRules(bound, beans, text -> text, limit -> {});
+        this(bind(properties), Map.of(), new FakeTicker(), false);
         Map<String, Endpoint> endpoints = new HashMap<>();
         ReflectionUtils.doWithLocalMethods(controller, method -> {
             String path = "/" + method.getName();
@@ -76,9 +64,29 @@ final class LiveRules {
                 return true;
             }
         });
-        trials = new Trials(rules, ticker);
-        operations = new RateLimitOperations(rules, store, ticker, ticker, trials);
-        limiter = limiter(OutcomeCounter.NONE);
+    }
+
+    private LiveRules(RateLimitProperties bound, Map<String, Object> beans, FakeTicker ticker, boolean showKeys) {
+        super(
+                new RequestRules(bound, factoryOf(beans), text -> text, limit -> {}),
+                InMemoryStore.builder().ticker(ticker).build(),
+                ticker,
+                showKeys);
+        this.bound = bound;
+        this.ticker = ticker;
+        this.own = new RateLimiter(store, ticker);
+        this.limiter = limiter(OutcomeCounter.NONE);
+    }
+
+    /** Rules whose events show keys. */
+    static LiveRules showingKeys(String... properties) {
+        LiveRules live = new LiveRules(bind(properties), Map.of(), new FakeTicker(), true);
+        live.rules.enforce(RecordedRequest.leadingTo(Endpoint.NOWHERE));
+        return live;
+    }
+
+    private static ListableBeanFactory factoryOf(Map<String, Object> beans) {
+        return new StaticListableBeanFactory(beans);
     }
 
     /** A limiter of the same budgets whose requests are counted by this. */
@@ -87,7 +95,7 @@ final class LiveRules {
                 rules,
                 bound,
                 new WaitingRequests(rules, store, ticker, ticker),
-                OutcomeCounter.of(List.of(trials, outcomes)),
+                OutcomeCounter.of(List.of(limitTrials, outcomes)),
                 ticker,
                 null);
     }

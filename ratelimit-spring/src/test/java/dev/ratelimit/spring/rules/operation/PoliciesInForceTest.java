@@ -38,7 +38,7 @@ class PoliciesInForceTest {
             "ratelimit.policies.same.key=user");
 
     private Map<String, PolicyProperties> policies(boolean all) {
-        return live.operations.history().policies(all);
+        return live.history.policies(all);
     }
 
     private static Map<String, String> versions(RulesInForce rules) {
@@ -49,14 +49,14 @@ class PoliciesInForceTest {
 
     @Test
     void changedPolicies_areAsTheyAreInForce() {
-        live.operations.change("a", new RateLimitChange("1500/minute", null, Mode.SHADOW));
-        live.operations.change("a/concurrency", RateLimitChange.toLimit("2000"));
-        live.operations.change("b/c", new RateLimitChange(null, 0L, null));
-        live.operations.change("D", RateLimitChange.toLimit("3/minute"));
-        live.operations.change("e", RateLimitChange.toLimit("4"));
-        live.operations.change("a", RateLimitChange.toPenalty(Duration.ofMinutes(7)));
-        live.operations.change("b/c", RateLimitChange.toMaxWait(Duration.ofSeconds(9)));
-        live.operations.change("D", RateLimitChange.toPlan("Pro Plus", "5/day"));
+        live.policies.change("a", new RateLimitChange("1500/minute", null, Mode.SHADOW));
+        live.policies.change("a/concurrency", RateLimitChange.toLimit("2000"));
+        live.policies.change("b/c", new RateLimitChange(null, 0L, null));
+        live.policies.change("D", RateLimitChange.toLimit("3/minute"));
+        live.policies.change("e", RateLimitChange.toLimit("4"));
+        live.policies.change("a", RateLimitChange.toPenalty(Duration.ofMinutes(7)));
+        live.policies.change("b/c", RateLimitChange.toMaxWait(Duration.ofSeconds(9)));
+        live.policies.change("D", RateLimitChange.toPlan("Pro Plus", "5/day"));
 
         assertThat(policies(false)).containsOnlyKeys("a", "b/c", "D", "e");
         assertThat(versions(live.rules.read(policies(true), Map.of()).rules()))
@@ -70,9 +70,9 @@ class PoliciesInForceTest {
 
     @Test
     void policies_areThoseOfTheConfiguration_withoutAChange_orAfterIt() {
-        live.operations.change("a", RateLimitChange.toLimit("5/hour"));
-        live.operations.restore("a");
-        live.operations.override("same", "bob", KeyOverride.blocked());
+        live.policies.change("a", RateLimitChange.toLimit("5/hour"));
+        live.policies.restore("a");
+        live.policies.override("same", "bob", KeyOverride.blocked());
 
         assertThat(policies(false)).isEmpty();
         assertThat(policies(true)).isEqualTo(live.rules.policies());
@@ -80,7 +80,7 @@ class PoliciesInForceTest {
 
     @Test
     void policy_isAmongThoseThatDiffer_ifItsConcurrencyLimitAloneIsChanged() {
-        live.operations.change("a/concurrency", RateLimitChange.toMode(Mode.SHADOW));
+        live.policies.change("a/concurrency", RateLimitChange.toMode(Mode.SHADOW));
 
         assertThat(policies(false)).containsOnlyKeys("a");
     }
@@ -94,10 +94,10 @@ class PoliciesInForceTest {
     @Test
     void policyOfAnAnnotation_hasNoConfiguration() {
         LiveRules annotated = new LiveRules(Pages.class);
-        String name = annotated.operations.names().iterator().next();
-        annotated.operations.change(name, RateLimitChange.toLimit("2/hour"));
+        String name = annotated.policies.names().iterator().next();
+        annotated.policies.change(name, RateLimitChange.toLimit("2/hour"));
 
-        assertThat(annotated.operations.history().policies(true)).isEmpty();
-        assertThat(annotated.operations.history().inForce()).containsOnlyKeys(name);
+        assertThat(annotated.history.policies(true)).isEmpty();
+        assertThat(annotated.liveChanges.report()).containsOnlyKeys(name);
     }
 }

@@ -30,7 +30,11 @@ class RefusalEventsTest {
             }
             task.run();
         });
-        return live.limiter(live.operations.observations().publishRefusals(events, MAX, live.ticker, showKeys));
+        return live.limiter(new RefusalEvents(
+                events,
+                MAX,
+                live.ticker,
+                (policy, key) -> live.keys.list(live.rules.inForce().byPolicy().get(policy), key, showKeys)));
     }
 
     private static void ask(RequestLimiter limiter, int times, WebRequest request) {
@@ -56,7 +60,7 @@ class RefusalEventsTest {
             assertThat(event.leftOut()).isZero();
         });
         assertThat(heard).extracting(RateLimitRefusedEvent::key).doesNotHaveDuplicates();
-        assertThat(live.operations.report("p", List.of("alice"), false))
+        assertThat(live.report("p", List.of("alice"), false))
                 .containsEntry("key", heard.get(0).key().get(0));
     }
 

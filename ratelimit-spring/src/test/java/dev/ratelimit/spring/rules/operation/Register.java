@@ -26,7 +26,7 @@ final class Register {
 
     /** From now on, this instance shares what is here. */
     void share(LiveRules live) {
-        live.operations.changes().share((change, known) -> change(live, change, known));
+        live.changes.share((change, known) -> change(live, change, known));
     }
 
     private ChangeStore.@Nullable Accepted change(LiveRules live, Change change, String known) {
@@ -41,7 +41,7 @@ final class Register {
             return null;
         }
         // its clock is the latest one
-        last = Math.max(live.operations.changes().nowMicros(), last + 1);
+        last = Math.max(live.changes.nowMicros(), last + 1);
         ChangeStore.Accepted at = new ChangeStore.Accepted(last, last);
         all.put(name, change.accepted(change.text(), at));
         all.values().removeIf(String::isEmpty);
@@ -54,8 +54,7 @@ final class Register {
 
     /** An instance reads what is here, and writes what is missing. */
     void read(LiveRules live) {
-        Contents missing =
-                live.operations.adopt(contents, live.operations.changes().nowMicros());
+        Contents missing = live.changes.adopt(contents, live.changes.nowMicros());
         contents = missing == null ? contents : missing;
     }
 }

@@ -44,9 +44,9 @@ class TimedChangesTest {
     void change_forAnHour_endsByItself_onTheClock(CapturedOutput output) {
         List<Object> events = new ArrayList<>();
         List<Map<String, Object>> audited = new ArrayList<>();
-        live.operations.publishTo(new QueuedEvents(events::add, Runnable::run), false);
-        live.operations.observe((policy, what) -> audited.add(what));
-        live.operations.change(
+        live.publishTo(new QueuedEvents(events::add, Runnable::run));
+        live.observers.add((policy, what) -> audited.add(what));
+        live.policies.change(
                 "p",
                 RateLimitChange.toLimit("50/minute")
                         .lasting(Duration.ofHours(1))
@@ -57,7 +57,7 @@ class TimedChangesTest {
         live.ticker.advance(Duration.ofNanos(1000));
 
         assertThat(version()).isEqualTo(CONFIGURED);
-        assertThat(live.operations.isChanged("p")).isFalse();
+        assertThat(live.liveChanges.isChanged("p")).isFalse();
         assertThat(events)
                 .containsExactly(
                         new RateLimitChangedEvent("p", Cause.OPERATOR, null, CONFIGURED, CHANGED),
@@ -70,10 +70,10 @@ class TimedChangesTest {
 
     @Test
     void end_concernsOnlyWhatTheChangeNames_andALaterChangeReplacesIt() {
-        live.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
-        live.operations.change("p", RateLimitChange.toLimit("50/minute").lasting(Duration.ofHours(1)));
-        live.operations.change("p", new RateLimitChange(null, 10L, null).lasting(Duration.ofHours(1)));
-        live.operations.change("p", new RateLimitChange(null, 20L, null));
+        live.policies.change("p", RateLimitChange.toMode(Mode.SHADOW));
+        live.policies.change("p", RateLimitChange.toLimit("50/minute").lasting(Duration.ofHours(1)));
+        live.policies.change("p", new RateLimitChange(null, 10L, null).lasting(Duration.ofHours(1)));
+        live.policies.change("p", new RateLimitChange(null, 20L, null));
 
         live.ticker.advance(Duration.ofHours(2));
 
@@ -82,7 +82,7 @@ class TimedChangesTest {
 
     @Test
     void end_byAClockThatIsSet_isStillTheEnd() {
-        live.operations.change("p", RateLimitChange.toLimit("50/minute").until(now().plusSeconds(7200)));
+        live.policies.change("p", RateLimitChange.toLimit("50/minute").until(now().plusSeconds(7200)));
 
         live.ticker.setWallClock(Duration.ofHours(1));
         live.ticker.advance(Duration.ofMinutes(59));
@@ -94,9 +94,9 @@ class TimedChangesTest {
 
     @Test
     void close_endsNothingAnyMore() {
-        live.operations.change("p", RateLimitChange.toLimit("50/minute").lasting(Duration.ofHours(1)));
+        live.policies.change("p", RateLimitChange.toLimit("50/minute").lasting(Duration.ofHours(1)));
 
-        live.operations.close();
+        live.close();
 
         assertThat(live.ticker.alarms()).isZero();
     }
@@ -110,32 +110,32 @@ class TimedChangesTest {
                 RateLimitChange.toLimit("50/minute").lasting(Duration.ZERO),
                 RateLimitChange.toLimit("50/minute").lasting(Duration.ofDays(367)),
                 RateLimitChange.toLimit("50/minute").until(now()))) {
-            assertThatThrownBy(() -> live.operations.change("p", change)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> live.policies.change("p", change)).isInstanceOf(IllegalArgumentException.class);
         }
 
         assertThat(version()).isEqualTo(CONFIGURED);
-        assertThat(live.operations.history(10)).isEmpty();
+        assertThat(live.policies.history(10)).isEmpty();
     }
 
     @Test
     void history_tellsWhoWhenFromWhatToWhatAndWhy_ofPoliciesAndKeys() {
-        live.operations.identify(() -> "alice");
+        live.identify(() -> "alice");
         Instant first = now();
-        live.operations.change("p", RateLimitChange.toLimit("50/minute").because("release"));
+        live.policies.change("p", RateLimitChange.toLimit("50/minute").because("release"));
         live.ticker.advance(Duration.ofSeconds(1));
-        live.operations.override(
+        live.policies.override(
                 "p", "bob", KeyOverride.blocked().lasting(Duration.ofMinutes(1)).because("flood"));
         live.ticker.advance(Duration.ofSeconds(1));
-        live.operations.override("p", "bob", KeyOverride.to("5/minute").lasting(Duration.ofMinutes(1)));
+        live.policies.override("p", "bob", KeyOverride.to("5/minute").lasting(Duration.ofMinutes(1)));
         live.ticker.advance(Duration.ofMinutes(2));
-        live.operations.override("p", "eve", KeyOverride.unlimited());
-        live.operations.removeOverride("p", "eve");
+        live.policies.override("p", "eve", KeyOverride.unlimited());
+        live.policies.removeOverride("p", "eve");
         live.ticker.advance(Duration.ofSeconds(1));
-        live.operations.identify(() -> null);
-        live.operations.restore("p");
+        live.identify(() -> null);
+        live.policies.restore("p");
 
         Instant t = first;
-        assertThat(live.operations.history(10))
+        assertThat(live.policies.history(10))
                 .containsExactly(
                         entry(
                                 t.plusSeconds(123),
@@ -176,8 +176,8 @@ class TimedChangesTest {
                                 "flood",
                                 "alice"),
                         entry(t, Action.CHANGE, null, CONFIGURED, CHANGED, null, "release", "alice"));
-        assertThat(live.operations.history("p", 2))
-                .isEqualTo(live.operations.history(2))
+        assertThat(live.policies.history("p", 2))
+                .isEqualTo(live.policies.history(2))
                 .hasSize(2);
     }
 
@@ -195,20 +195,20 @@ class TimedChangesTest {
 
     @Test
     void history_ofNoSuchPolicy_orWithAnotherLimit_isRefused() {
-        assertThatThrownBy(() -> live.operations.history("q", 1)).isInstanceOf(UnknownPolicyException.class);
+        assertThatThrownBy(() -> live.policies.history("q", 1)).isInstanceOf(UnknownPolicyException.class);
         for (int limit : List.of(0, -1, 1001)) {
-            assertThatThrownBy(() -> live.operations.history(limit))
+            assertThatThrownBy(() -> live.policies.history(limit))
                     .hasMessage("limit must be from 1 to 1000 but was " + limit);
         }
     }
 
     @Test
     void report_tellsTheDetailsOfEachChange() {
-        live.operations.change(
+        live.policies.change(
                 "p",
                 RateLimitChange.toMode(Mode.SHADOW).lasting(Duration.ofHours(1)).because("why"));
 
-        assertThat(live.operations.report("p", null, false))
+        assertThat(live.report("p", null, false))
                 .containsEntry(
                         "changes",
                         List.of(Map.of(
@@ -219,14 +219,14 @@ class TimedChangesTest {
                                 "until", now().plusSeconds(3600).toString(),
                                 "reason", "why",
                                 "configured", "enforce")));
-        assertThat(live.operations.report(false).get(0)).containsKey("changes");
-        live.operations.restore("p");
-        assertThat(live.operations.report("p", null, false)).doesNotContainKey("changes");
+        assertThat(live.report().all(false).get(0)).containsKey("changes");
+        live.policies.restore("p");
+        assertThat(live.report("p", null, false)).doesNotContainKey("changes");
     }
 
     @Test
     void request_isChargedToTheConfiguredLimitAgain() {
-        live.operations.change("p", RateLimitChange.toMode(Mode.OFF).lasting(Duration.ofSeconds(10)));
+        live.policies.change("p", RateLimitChange.toMode(Mode.OFF).lasting(Duration.ofSeconds(10)));
         assertThat(live.admitted(200, get("/x"))).isEqualTo(200);
 
         live.ticker.advance(Duration.ofSeconds(10));
@@ -239,14 +239,13 @@ class TimedChangesTest {
         LiveRules live = new LiveRules("p.limit=100/minute");
         RateLimitChange nothing = new RateLimitChange(null, null, null);
 
-        assertThatThrownBy(() -> live.operations.edit("p", nothing.lasting(Duration.ofSeconds(2)), true, null, false))
+        assertThatThrownBy(() -> live.edit("p", nothing.lasting(Duration.ofSeconds(2)), true, null, false))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("a return to the configuration does not end; leave out duration and until");
-        assertThatThrownBy(() -> live.operations.preview("p", nothing.until(Instant.MAX), true, null, false))
+        assertThatThrownBy(() -> live.preview("p", nothing.until(Instant.MAX), true, null, false))
                 .hasMessageStartingWith("a return to the configuration does not end");
-        assertThat(live.operations.history(10)).isEmpty();
-        live.operations.edit(
-                "p", RateLimitChange.toLimit("1/minute").lasting(Duration.ofSeconds(2)), true, null, false);
-        assertThat(live.operations.history(10)).hasSize(1);
+        assertThat(live.policies.history(10)).isEmpty();
+        live.edit("p", RateLimitChange.toLimit("1/minute").lasting(Duration.ofSeconds(2)), true, null, false);
+        assertThat(live.policies.history(10)).hasSize(1);
     }
 }

@@ -9,7 +9,6 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.Limit;
 import dev.ratelimit.RateLimitStore;
-import dev.ratelimit.Scheduler;
 import dev.ratelimit.Seeds;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.Ticker;
@@ -61,7 +60,7 @@ class TrialJournalTest {
     }
 
     private static RateLimitTrial.Result result(LiveRules live, String policy) {
-        return Objects.requireNonNull(live.operations.trial(policy));
+        return Objects.requireNonNull(live.policies.trial(policy));
     }
 
     private static void assertCounts(LiveRules live, long requests, long more, long fewer, long both) {
@@ -75,7 +74,7 @@ class TrialJournalTest {
     void lowerLimit_refusesNobody_andCountsHowManyMore() {
         LiveRules live = new LiveRules("p.limit=5/hour", "p.key=user");
 
-        live.operations.startTrial("p", RateLimitTrial.of("2/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("2/hour"));
 
         assertThat(live.admitted(6, by("alice"))).isEqualTo(5);
         assertThat(live.admitted(1, by("bob"))).isOne();
@@ -87,7 +86,7 @@ class TrialJournalTest {
     void higherLimit_admitsNobody_andCountsHowManyFewer() {
         LiveRules live = new LiveRules("p.limit=2/hour", "p.key=user");
 
-        live.operations.startTrial("p", RateLimitTrial.of("4/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("4/hour"));
 
         assertThat(live.admitted(6, by("alice"))).isEqualTo(2);
         assertCounts(live, 6, 0, 2, 2);
@@ -98,11 +97,11 @@ class TrialJournalTest {
         LiveRules live = new LiveRules(
                 "p.limit=5/hour", "p.key=user", "ratelimit.policies.q.limit=1/hour", "ratelimit.policies.q.key=user");
 
-        live.operations.startTrial("p", RateLimitTrial.of("2/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("2/hour"));
 
         assertThat(live.admitted(4, by("alice"))).isOne();
         assertCounts(live, 1, 0, 0, 0);
-        assertThat(live.operations.trials().report("p", true)).containsEntry("keys", 1L);
+        assertThat(live.trials.report("p", true)).containsEntry("keys", 1L);
     }
 
     @Test
@@ -110,7 +109,7 @@ class TrialJournalTest {
         LiveRules live = new LiveRules(
                 "p.limit=1/day", "p.key=user", "ratelimit.policies.q.limit=1/hour", "ratelimit.policies.q.key=user");
 
-        live.operations.startTrial("p", RateLimitTrial.of("9/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("9/hour"));
 
         assertThat(live.admitted(3, by("alice"))).isOne();
         assertCounts(live, 1, 0, 0, 0);
@@ -119,15 +118,15 @@ class TrialJournalTest {
     @Test
     void explanation_isNoRequest_andTakesNothing() {
         LiveRules live = new LiveRules("p.limit=2/hour", "p.key=user");
-        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("1/hour"));
 
-        live.operations.explain(null, by("alice"), List.of(), true);
-        live.operations.explain(by("alice"), by("alice"), List.of("p"), true);
+        live.explain(null, by("alice"), List.of(), true);
+        live.explain(by("alice"), by("alice"), List.of("p"), true);
 
         assertCounts(live, 0, 0, 0, 0);
         assertThat(live.admitted(3, by("alice"))).isEqualTo(2);
         assertCounts(live, 3, 1, 0, 1);
-        live.operations.explain(null, by("alice"), List.of(), true);
+        live.explain(null, by("alice"), List.of(), true);
         assertCounts(live, 3, 1, 0, 1);
     }
 
@@ -135,7 +134,7 @@ class TrialJournalTest {
     void policyInShadowMode_isComparedWithWhatItWouldRefuse() {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user", "p.mode=shadow");
 
-        live.operations.startTrial("p", RateLimitTrial.of("2/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("2/hour"));
 
         assertThat(live.admitted(5, by("alice"))).isEqualTo(5);
         assertCounts(live, 5, 1, 0, 2);
@@ -150,7 +149,7 @@ class TrialJournalTest {
                 "ratelimit.policies.q.key=user",
                 "ratelimit.policies.q.mode=shadow");
 
-        live.operations.startTrial("p", RateLimitTrial.of("2/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("2/hour"));
 
         assertThat(live.admitted(4, by("alice"))).isEqualTo(4);
         assertCounts(live, 4, 2, 0, 0);
@@ -161,9 +160,9 @@ class TrialJournalTest {
         PlanResolver plans = request -> Objects.equals(request.header("X-Plan"), "pro") ? "pro" : null;
         LiveRules live = new LiveRules(
                 Map.of("plans", plans), "p.limit=5/hour", "p.key=user", "p.plans.pro=5/hour", "p.overrides.big=5/hour");
-        live.operations.override("p", "late", KeyOverride.to("5/hour"));
+        live.policies.override("p", "late", KeyOverride.to("5/hour"));
 
-        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("1/hour"));
 
         live.admitted(3, by("big"));
         live.admitted(3, by("late"));
@@ -176,7 +175,7 @@ class TrialJournalTest {
     @Test
     void freeResponses_areGivenBackToTheTrial_too() {
         LiveRules live = new LiveRules("p.limit=5/hour", "p.key=user", "p.count=401");
-        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("1/hour"));
 
         for (int status : new int[] {200, 200, 401, 200}) {
             ChargedRequest charged = live.limiter.charge(null, by("alice"));
@@ -192,7 +191,7 @@ class TrialJournalTest {
     @Test
     void costs_addUp_asTheyDoForThePolicy() {
         LiveRules live = new LiveRules(Pages.class);
-        live.operations.startTrial("report", RateLimitTrial.of("5/hour"));
+        live.policies.startTrial("report", RateLimitTrial.of("5/hour"));
 
         assertThat(live.admitted(3, get("/page").by("alice"))).isEqualTo(2);
 
@@ -203,7 +202,7 @@ class TrialJournalTest {
     @Test
     void policy_thatAnEndpointNamesTwice_isTriedOnce_atBothCosts() {
         LiveRules live = new LiveRules(Twice.class, "p.limit=20/hour", "p.key=user", "p.match.annotated=true");
-        live.operations.startTrial("p", RateLimitTrial.of("10/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("10/hour"));
 
         assertThat(live.admitted(4, get("/page").by("alice"))).isEqualTo(4);
 
@@ -213,7 +212,7 @@ class TrialJournalTest {
     @Test
     void end_isExact_andLeavesTheResult_untilItIsForgotten() {
         LiveRules live = new LiveRules("p.limit=5/hour", "p.key=user");
-        live.operations.startTrial("p", RateLimitTrial.of("1/hour").lasting(Duration.ofMinutes(10)));
+        live.policies.startTrial("p", RateLimitTrial.of("1/hour").lasting(Duration.ofMinutes(10)));
         live.admitted(2, by("alice"));
 
         live.ticker.advanceNanos(Duration.ofMinutes(10).toNanos() - 1);
@@ -226,36 +225,36 @@ class TrialJournalTest {
         assertThat(result.running()).isFalse();
         assertThat(result.until()).isEqualTo(result.since().plus(Duration.ofMinutes(10)));
         assertCounts(live, 3, 1, 0, 0);
-        assertThat(live.operations.trials().report("p", true)).containsEntry("keys", 2L);
-        assertThat(live.operations.endTrial("p")).isTrue();
-        assertThat(live.operations.trial("p")).isNull();
-        assertThat(live.operations.endTrial("p")).isFalse();
+        assertThat(live.trials.report("p", true)).containsEntry("keys", 2L);
+        assertThat(live.policies.endTrial("p")).isTrue();
+        assertThat(live.policies.trial("p")).isNull();
+        assertThat(live.policies.endTrial("p")).isFalse();
     }
 
     @Test
     void end_beforeItsTime_isKept() {
         LiveRules live = new LiveRules("p.limit=5/hour", "p.key=user");
-        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("1/hour"));
         live.ticker.advance(Duration.ofMinutes(3));
 
-        Map<String, Object> last = live.operations.trials().end("p", true);
+        Map<String, Object> last = live.trials.end("p", true);
 
         assertThat(last)
                 .containsEntry("running", false)
                 .containsEntry("since", "2027-01-01T00:00:00Z")
                 .containsEntry("until", "2027-01-01T00:03:00Z");
-        assertThatThrownBy(() -> live.operations.trials().end("p", true)).isInstanceOf(NoSuchElementException.class);
-        assertThatThrownBy(() -> live.operations.trials().report("p", true)).isInstanceOf(NoSuchElementException.class);
-        assertThatThrownBy(() -> live.operations.trial("q")).isInstanceOf(IllegalArgumentException.class);
+        assertThatThrownBy(() -> live.trials.end("p", true)).isInstanceOf(NoSuchElementException.class);
+        assertThatThrownBy(() -> live.trials.report("p", true)).isInstanceOf(NoSuchElementException.class);
+        assertThatThrownBy(() -> live.policies.trial("q")).isInstanceOf(IllegalArgumentException.class);
     }
 
     @Test
     void start_again_replacesTheTrial_withFullBudgets() {
         LiveRules live = new LiveRules("p.limit=9/hour", "p.key=user");
-        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("1/hour"));
         live.admitted(3, by("alice"));
 
-        live.operations.startTrial("p", RateLimitTrial.of("2/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("2/hour"));
 
         live.admitted(3, by("alice"));
         assertCounts(live, 3, 1, 0, 0);
@@ -265,18 +264,18 @@ class TrialJournalTest {
     void limit_isThatOfAChange_withTheBurstThatThePolicyHas() {
         LiveRules live = new LiveRules("p.limit=10/minute", "p.key=user", "p.burst=30");
 
-        live.operations.startTrial("p", RateLimitTrial.of("5/minute"));
+        live.policies.startTrial("p", RateLimitTrial.of("5/minute"));
         assertThat(result(live, "p").limits()).hasToString("[5/minute (token-bucket, burst 30)]");
-        live.operations.startTrial("p", RateLimitTrial.of("5/minute").withBurst(0));
+        live.policies.startTrial("p", RateLimitTrial.of("5/minute").withBurst(0));
         assertThat(result(live, "p").limits()).hasToString("[5/minute (token-bucket)]");
-        live.operations.change("p", new RateLimitChange(null, 20L, null));
-        live.operations.startTrial("p", RateLimitTrial.of("5/minute"));
+        live.policies.change("p", new RateLimitChange(null, 20L, null));
+        live.policies.startTrial("p", RateLimitTrial.of("5/minute"));
         assertThat(result(live, "p").limits()).hasToString("[5/minute (token-bucket, burst 20)]");
-        live.operations.startTrial("p", RateLimitTrial.of("5/minute; 9/hour").by("sliding-log"));
+        live.policies.startTrial("p", RateLimitTrial.of("5/minute; 9/hour").by("sliding-log"));
         assertThat(result(live, "p").limits())
                 .extracting(Limit::toString)
                 .containsExactly("5/minute (sliding-log)", "9/hour (sliding-log)");
-        assertThat(live.operations.policy("p").limits()).hasToString("[10/minute (token-bucket, burst 20)]");
+        assertThat(live.policies.policy("p").limits()).hasToString("[10/minute (token-bucket, burst 20)]");
     }
 
     @ParameterizedTest
@@ -291,11 +290,11 @@ class TrialJournalTest {
     void start_withALimitThatThePolicyCannotHave_startsNothing(String limit, Long burst, String algorithm) {
         LiveRules live = new LiveRules("p.limit=10/minute", "p.key=user");
 
-        assertThatThrownBy(() -> live.operations.startTrial(
+        assertThatThrownBy(() -> live.policies.startTrial(
                         "p", new RateLimitTrial(limit, burst, algorithm, Duration.ofHours(1), null)))
                 .isInstanceOfAny(IllegalArgumentException.class, RateLimitConfigurationException.class);
 
-        assertThat(live.operations.trial("p")).isNull();
+        assertThat(live.policies.trial("p")).isNull();
     }
 
     @ParameterizedTest
@@ -315,7 +314,7 @@ class TrialJournalTest {
                 ? new LiveRules("p.limit=10/minute", "p.algorithm=fixed-window", "p.align=clock")
                 : new LiveRules("p.limit=10/minute", "p.key=user", "p.permits=3");
 
-        assertThatThrownBy(() -> live.operations.startTrial(
+        assertThatThrownBy(() -> live.policies.startTrial(
                         "p", new RateLimitTrial(limit, burst, algorithm, Duration.ofHours(1), null)))
                 .isInstanceOf(RateLimitConfigurationException.class)
                 .hasMessageStartingWith(mistake)
@@ -339,15 +338,15 @@ class TrialJournalTest {
                 "ratelimit.policies.q.align=clock",
                 "ratelimit.policies.q.zone=Europe/Berlin");
 
-        live.operations.startTrial("p", RateLimitTrial.of("3/minute"));
+        live.policies.startTrial("p", RateLimitTrial.of("3/minute"));
         Limit before = result(live, "p").limits().get(0);
-        live.operations.startTrial("p", RateLimitTrial.of("3/minute").by("token-bucket"));
+        live.policies.startTrial("p", RateLimitTrial.of("3/minute").by("token-bucket"));
         assertThat(result(live, "p").limits()).containsExactly(before);
-        live.operations.startTrial("p", RateLimitTrial.of("3/minute").by("sliding-log"));
+        live.policies.startTrial("p", RateLimitTrial.of("3/minute").by("sliding-log"));
         assertThat(result(live, "p").limits().get(0).toString()).contains("sliding-log", "penalty");
-        live.operations.startTrial("q", RateLimitTrial.of("3/day"));
+        live.policies.startTrial("q", RateLimitTrial.of("3/day"));
         Limit aligned = result(live, "q").limits().get(0);
-        live.operations.startTrial("q", RateLimitTrial.of("3/day").by("fixed-window"));
+        live.policies.startTrial("q", RateLimitTrial.of("3/day").by("fixed-window"));
         assertThat(result(live, "q").limits()).containsExactly(aligned);
     }
 
@@ -355,40 +354,40 @@ class TrialJournalTest {
     void otherAlgorithm_mustAdmitTheCostOfAnEndpoint() {
         LiveRules live = new LiveRules(Pages.class);
 
-        assertThatThrownBy(() -> live.operations.startTrial(
+        assertThatThrownBy(() -> live.policies.startTrial(
                         "report", RateLimitTrial.of("4/hour").by("sliding-log")))
                 .hasMessageContaining("permits must be from 0 to 4");
-        live.operations.startTrial("report", RateLimitTrial.of("5/hour").by("sliding-log"));
+        live.policies.startTrial("report", RateLimitTrial.of("5/hour").by("sliding-log"));
         assertThat(result(live, "report").limits()).hasToString("[5/hour (sliding-log)]");
     }
 
     @Test
     void policy_thatIsOffMeanwhile_isRemarked() {
         LiveRules live = new LiveRules("p.limit=10/minute", "p.key=user");
-        live.operations.startTrial("p", RateLimitTrial.of("5/minute"));
-        assertThat(live.operations.trials().report("p", true)).doesNotContainKey("remark");
+        live.policies.startTrial("p", RateLimitTrial.of("5/minute"));
+        assertThat(live.trials.report("p", true)).doesNotContainKey("remark");
 
-        live.operations.change("p", RateLimitChange.toMode(Mode.OFF));
+        live.policies.change("p", RateLimitChange.toMode(Mode.OFF));
 
         live.admits(by("alice"));
-        assertThat(live.operations.trials().report("p", true))
+        assertThat(live.trials.report("p", true))
                 .containsEntry("running", true)
                 .containsEntry("requests", 0L)
                 .containsEntry("remark", "the policy is off, so no request reaches the trial");
-        live.operations.change("p", RateLimitChange.toMode(Mode.ENFORCE));
-        assertThat(live.operations.trials().report("p", true)).doesNotContainKey("remark");
+        live.policies.change("p", RateLimitChange.toMode(Mode.ENFORCE));
+        assertThat(live.trials.report("p", true)).doesNotContainKey("remark");
     }
 
     @Test
     void start_ofAPolicyThatIsOff_orCountsRequestsAtOnce_isRefused() {
         LiveRules live = new LiveRules("p.limit=10/minute", "p.concurrency=3", "p.mode=off");
 
-        assertThatThrownBy(() -> live.operations.startTrial("p", RateLimitTrial.of("5/minute")))
+        assertThatThrownBy(() -> live.policies.startTrial("p", RateLimitTrial.of("5/minute")))
                 .hasMessageContaining("off");
-        live.operations.change("p", RateLimitChange.toMode(Mode.ENFORCE));
-        assertThatThrownBy(() -> live.operations.startTrial("p/concurrency", RateLimitTrial.of("5")))
+        live.policies.change("p", RateLimitChange.toMode(Mode.ENFORCE));
+        assertThatThrownBy(() -> live.policies.startTrial("p/concurrency", RateLimitTrial.of("5")))
                 .hasMessageContaining("at once");
-        assertThatThrownBy(() -> live.operations.startTrial("q", RateLimitTrial.of("5/minute")))
+        assertThatThrownBy(() -> live.policies.startTrial("q", RateLimitTrial.of("5/minute")))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 
@@ -400,24 +399,24 @@ class TrialJournalTest {
         }
         LiveRules live = new LiveRules(properties);
         for (int i = 0; i < 10; i++) {
-            live.operations.startTrial("p" + i, RateLimitTrial.of("5/hour"));
+            live.policies.startTrial("p" + i, RateLimitTrial.of("5/hour"));
         }
 
-        assertThatThrownBy(() -> live.operations.startTrial("p10", RateLimitTrial.of("5/hour")))
+        assertThatThrownBy(() -> live.policies.startTrial("p10", RateLimitTrial.of("5/hour")))
                 .hasMessageContaining("at most 10 trials");
-        live.operations.startTrial("p3", RateLimitTrial.of("6/hour"));
+        live.policies.startTrial("p3", RateLimitTrial.of("6/hour"));
         live.ticker.advance(RateLimitTrial.DEFAULT_DURATION);
-        live.operations.startTrial("p10", RateLimitTrial.of("5/hour"));
+        live.policies.startTrial("p10", RateLimitTrial.of("5/hour"));
     }
 
     @Test
     void change_ofThePolicy_goesOnWithTheTrial() {
         LiveRules live = new LiveRules("p.limit=5/hour", "p.key=user");
-        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("1/hour"));
         live.admits(by("alice"));
 
-        live.operations.change("p", RateLimitChange.toLimit("100/hour"));
-        live.operations.override("p", "bob", KeyOverride.blocked());
+        live.policies.change("p", RateLimitChange.toLimit("100/hour"));
+        live.policies.override("p", "bob", KeyOverride.blocked());
 
         live.admits(by("alice"));
         assertCounts(live, 2, 1, 0, 0);
@@ -426,7 +425,7 @@ class TrialJournalTest {
     @Test
     void refresh_thatChangesTheKey_endsTheTrial_asItsBudgetsAreOthers() {
         LiveRules live = new LiveRules("p.limit=5/hour", "p.key=user");
-        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("1/hour"));
         live.admits(by("alice"));
         StandardEnvironment environment = new StandardEnvironment();
         environment
@@ -434,7 +433,7 @@ class TrialJournalTest {
                 .addFirst(new MapPropertySource(
                         "test", Map.of("ratelimit.policies.p.limit", "5/hour", "ratelimit.policies.p.key", "ip")));
 
-        assertThat(live.operations.refresh(environment)).isTrue();
+        assertThat(live.configuration.refresh(environment)).isTrue();
 
         live.admits(by("alice"));
         assertCounts(live, 1, 0, 0, 0);
@@ -444,10 +443,10 @@ class TrialJournalTest {
     @Test
     void report_namesKeysAndEndpoints_orHashes() {
         LiveRules live = new LiveRules("p.limit=5/hour", "p.key=user");
-        live.operations.identify(() -> "ops");
+        live.identify(() -> "ops");
 
         Map<String, Object> started =
-                live.operations.trials().start("p", RateLimitTrial.of("1/hour").because("ticket 12"), true);
+                live.trials.start("p", RateLimitTrial.of("1/hour").because("ticket 12"), true);
         live.admitted(3, by("alice"));
         live.admitted(2, by("bob"));
 
@@ -459,7 +458,7 @@ class TrialJournalTest {
                 .containsEntry("reason", "ticket 12")
                 .containsEntry("until", "2027-01-01T01:00:00Z")
                 .containsEntry("running", true);
-        Map<String, Object> report = live.operations.trials().report("p", true);
+        Map<String, Object> report = live.trials.report("p", true);
         assertThat(report)
                 .containsEntry("requests", 5L)
                 .containsEntry("refused", 3L)
@@ -474,18 +473,18 @@ class TrialJournalTest {
                                 Map.of("key", List.of("alice"), "refused", 2L),
                                 Map.of("key", List.of("bob"), "refused", 1L)))
                 .containsEntry("mostRefusedEndpoints", List.of(Map.of("endpoint", "GET /orders/{id}", "refused", 3L)));
-        assertThat(live.operations.report("p", null, true)).containsEntry("trial", report);
-        assertThat(live.operations.trials().report("p", false).toString()).doesNotContain("alice");
+        assertThat(live.report("p", null, true)).containsEntry("trial", report);
+        assertThat(live.trials.report("p", false).toString()).doesNotContain("alice");
     }
 
     @Test
     void observers_areTold() {
         LiveRules live = new LiveRules("p.limit=5/hour", "p.key=user");
         Map<String, Object> told = new HashMap<>();
-        live.operations.observe((policy, what) -> told.putAll(what));
+        live.observers.add((policy, what) -> told.putAll(what));
 
-        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
-        live.operations.endTrial("p");
+        live.policies.startTrial("p", RateLimitTrial.of("1/hour"));
+        live.policies.endTrial("p");
 
         assertThat(told)
                 .containsEntry("trial", "[1/hour (token-bucket)]")
@@ -496,7 +495,7 @@ class TrialJournalTest {
     void requestThatTurnsOutToBeExempt_isNotTheTrials() {
         LiveRules live =
                 new LiveRules("p.limit=5/hour", "p.key=ip", "ratelimit.exempt.when=#principal?.name == 'boss'");
-        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("1/hour"));
 
         for (String user : List.of("boss", "boss", "alice", "alice")) {
             ChargedRequest before = live.limiter.beforeSecurity().charge(null, get("/orders/1"));
@@ -522,7 +521,7 @@ class TrialJournalTest {
                 OutcomeCounter.NONE,
                 live.ticker,
                 null);
-        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
+        live.policies.startTrial("p", RateLimitTrial.of("1/hour"));
 
         assertThat(limiter.charge(null, by("alice")).isRefused()).isFalse();
 
@@ -541,7 +540,7 @@ class TrialJournalTest {
             String[] other = {"p.key=user", "p.algorithm=" + algorithm};
             LiveRules now = new LiveRules("p.limit=" + limits[0], other[0], other[1]);
             LiveRules then = new LiveRules("p.limit=" + limits[1], other[0], other[1]);
-            now.operations.startTrial("p", RateLimitTrial.of(limits[1]));
+            now.policies.startTrial("p", RateLimitTrial.of(limits[1]));
             long[] counts = new long[4];
 
             for (int i = 0; i < 200; i++) {
@@ -565,7 +564,7 @@ class TrialJournalTest {
     void trial_underAClockThatMovesAtEachReading_endsOnce_andLosesNoRequest() {
         LiveRules live = new LiveRules("p.limit=5/hour", "p.key=user");
         live.ticker.advanceOnRead(Duration.ofSeconds(1));
-        live.operations.startTrial("p", RateLimitTrial.of("2/hour").lasting(Duration.ofMinutes(2)));
+        live.policies.startTrial("p", RateLimitTrial.of("2/hour").lasting(Duration.ofMinutes(2)));
 
         int asked = 0;
         while (result(live, "p").running()) {
@@ -594,10 +593,9 @@ class TrialJournalTest {
             }
         };
         Trials trials = new Trials(live.rules, broken);
-        RateLimitOperations operations =
-                new RateLimitOperations(live.rules, InMemoryStore.create(), broken, Scheduler.of(broken), trials);
         RequestLimiter limiter = live.limiter(trials);
-        operations.startTrial("p", RateLimitTrial.of("1/hour"));
+        LivePolicies policies = new Operated(live.rules, InMemoryStore.create(), broken, trials, false).policies;
+        policies.startTrial("p", RateLimitTrial.of("1/hour"));
         Ticker real = clock[0];
         clock[0] = new Ticker() {
             @Override
@@ -616,6 +614,6 @@ class TrialJournalTest {
         }
 
         clock[0] = real;
-        assertThat(Objects.requireNonNull(operations.trial("p")).requests()).isZero();
+        assertThat(Objects.requireNonNull(policies.trial("p")).requests()).isZero();
     }
 }

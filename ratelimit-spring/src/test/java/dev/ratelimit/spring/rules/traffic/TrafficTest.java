@@ -101,8 +101,7 @@ class TrafficTest {
     void minutes_areThoseOfTheClock_alsoAfterTheProcessStoodStill() {
         FakeTicker clock = new FakeTicker(Instant.parse("2027-01-01T12:00:37Z"));
         Traffic traffic = new Traffic(clock, clock);
-        traffic.count("p", Outcome.REFUSED);
-        traffic.refused("p", "alice");
+        traffic.count("p", "alice", Outcome.REFUSED, NOWHERE);
 
         clock.setWallClock(Duration.ofMinutes(3));
         clock.advance(Duration.ofSeconds(23));

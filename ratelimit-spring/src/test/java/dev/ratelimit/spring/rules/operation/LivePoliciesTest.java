@@ -35,7 +35,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 
 /** Policies by name, the state of keys by their plain values, and changes while requests are charged. */
 @ExtendWith(OutputCaptureExtension.class)
-class RateLimitOperationsTest {
+class LivePoliciesTest {
 
     static final class Pages {
 
@@ -55,10 +55,10 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules(
                 Pages.class, "p.limit=10/hour", "ratelimit.policies.b.limit=1/hour", "ratelimit.policies.b.mode=off");
 
-        assertThat(live.operations.names()).containsExactly("Pages.page", "b", "p");
-        assertThat(live.operations.policy("Pages.page").limits()).containsExactly(TokenBucket.of(Rate.parse("3/hour")));
-        assertThat(live.operations.mode("b")).isEqualTo(Mode.OFF);
-        assertThatThrownBy(() -> live.operations.policy("Pages.pages"))
+        assertThat(live.policies.names()).containsExactly("Pages.page", "b", "p");
+        assertThat(live.policies.policy("Pages.page").limits()).containsExactly(TokenBucket.of(Rate.parse("3/hour")));
+        assertThat(live.policies.mode("b")).isEqualTo(Mode.OFF);
+        assertThatThrownBy(() -> live.policies.policy("Pages.pages"))
                 .hasMessageContaining("there is no policy 'Pages.pages'")
                 .hasMessageContaining("Pages.page");
     }
@@ -68,15 +68,15 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules(
                 Pages.class, "p.limit=10/hour", "p.match.annotated=true", "ratelimit.policies.all.limit=10/hour");
 
-        assertThat(live.operations.report("all", null, false)).doesNotContainKey("annotated");
-        assertThat(live.operations.report("p", null, false))
+        assertThat(live.report("all", null, false)).doesNotContainKey("annotated");
+        assertThat(live.report("p", null, false))
                 .containsEntry("annotated", List.of(Map.of("endpoint", "GET /search", "permits", "5")))
                 .containsEntry("permits", "1")
                 .doesNotContainKey("stage");
-        assertThat(live.operations.report("Pages.page", null, false))
+        assertThat(live.report("Pages.page", null, false))
                 .containsEntry("annotated", List.of(Map.of("endpoint", "GET /page", "permits", "1")));
         live.rules.report(true, "", "");
-        assertThat(live.operations.report("p", null, false)).containsEntry("stage", "before-security");
+        assertThat(live.report("p", null, false)).containsEntry("stage", "before-security");
     }
 
     @Test
@@ -85,13 +85,12 @@ class RateLimitOperationsTest {
         live.admitted(4, get("/orders/1").by("alice"));
         live.admitted(2, get("/orders/1").from("10.0.0.7"));
 
-        assertThat(remaining(live.operations, "p", "alice", "GET /orders/{id}")).containsExactly(6L, 16L);
-        assertThat(remaining(live.operations, "p", " alice ", "GET /orders/{id}"))
-                .containsExactly(6L, 16L);
-        assertThat(remaining(live.operations, "p", "Alice", "GET /orders/{id}")).containsExactly(10L, 20L);
-        assertThat(remaining(live.operations, "p", "ip:10.0.0.7", "GET /orders/{id}"))
+        assertThat(remaining(live.policies, "p", "alice", "GET /orders/{id}")).containsExactly(6L, 16L);
+        assertThat(remaining(live.policies, "p", " alice ", "GET /orders/{id}")).containsExactly(6L, 16L);
+        assertThat(remaining(live.policies, "p", "Alice", "GET /orders/{id}")).containsExactly(10L, 20L);
+        assertThat(remaining(live.policies, "p", "ip:10.0.0.7", "GET /orders/{id}"))
                 .containsExactly(8L, 18L);
-        assertThatThrownBy(() -> live.operations.state("p", "alice"))
+        assertThatThrownBy(() -> live.policies.state("p", "alice"))
                 .hasMessage("the key of policy 'p' has 2 parts: [user, endpoint], but there is 1 value; write one value"
                         + " for each part");
     }
@@ -111,13 +110,13 @@ class RateLimitOperationsTest {
                         .withCookie("c", "2")
                         .by("bob"));
 
-        assertThat(remaining(live.operations, "p", "2001:db8::2", "POST", "x", "1", "2", "bob", "7"))
+        assertThat(remaining(live.policies, "p", "2001:db8::2", "POST", "x", "1", "2", "bob", "7"))
                 .containsExactly(7L);
-        assertThat(remaining(live.operations, "p", "2001:db8:0:0::/64", "POST", "x", "1", "2", "bob", "7"))
+        assertThat(remaining(live.policies, "p", "2001:db8:0:0::/64", "POST", "x", "1", "2", "bob", "7"))
                 .containsExactly(7L);
-        assertThatThrownBy(() -> live.operations.state("p", "here", "POST", "x", "1", "2", "bob", "7"))
+        assertThatThrownBy(() -> live.policies.state("p", "here", "POST", "x", "1", "2", "bob", "7"))
                 .hasMessageContaining("'here' is not an address");
-        assertThatThrownBy(() -> live.operations.state("p", "::1", "POST", " ", "1", "2", "bob", "7"))
+        assertThatThrownBy(() -> live.policies.state("p", "::1", "POST", " ", "1", "2", "bob", "7"))
                 .hasMessageContaining("the value of header:x-id is blank");
     }
 
@@ -162,12 +161,12 @@ class RateLimitOperationsTest {
     void charge_inOwnCode_takesFromTheBudgetOfRequests() {
         LiveRules live = new LiveRules("p.limit=3/hour", "p.key=user");
 
-        assertThat(live.own.tryAcquire(live.operations.charge("p", "alice").plus(1)))
+        assertThat(live.own.tryAcquire(live.policies.charge("p", "alice").plus(1)))
                 .isTrue();
 
         assertThat(live.admitted(5, get("/").by("alice"))).isEqualTo(1);
-        assertThat(live.own.tryAcquire(live.operations.charge("p", "alice"))).isFalse();
-        assertThat(live.own.tryAcquire(live.operations.charge("p", "bob"))).isTrue();
+        assertThat(live.own.tryAcquire(live.policies.charge("p", "alice"))).isFalse();
+        assertThat(live.own.tryAcquire(live.policies.charge("p", "bob"))).isTrue();
     }
 
     @Test
@@ -179,22 +178,22 @@ class RateLimitOperationsTest {
                 "p.overrides.free=unlimited",
                 "p.overrides.bad=blocked");
 
-        assertThat(remaining(live.operations, "p", "vip")).containsExactly(5L);
-        assertThat(remaining(live.operations, "p", "free")).isEmpty();
+        assertThat(remaining(live.policies, "p", "vip")).containsExactly(5L);
+        assertThat(remaining(live.policies, "p", "free")).isEmpty();
         for (int i = 0; i < 9; i++) {
-            assertThat(live.own.tryAcquire(live.operations.charge("p", "free"))).isTrue();
+            assertThat(live.own.tryAcquire(live.policies.charge("p", "free"))).isTrue();
         }
-        assertThat(live.own.tryAcquire(live.operations.charge("p", "bad"))).isFalse();
-        live.operations.change("p", RateLimitChange.toMode(Mode.OFF));
-        assertThat(live.own.tryAcquire(live.operations.charge("p", "bad"))).isTrue();
+        assertThat(live.own.tryAcquire(live.policies.charge("p", "bad"))).isFalse();
+        live.policies.change("p", RateLimitChange.toMode(Mode.OFF));
+        assertThat(live.own.tryAcquire(live.policies.charge("p", "bad"))).isTrue();
     }
 
     @Test
     void overrides_byNetwork_applyToPlainAddresses() {
         LiveRules live = new LiveRules("p.limit=1/hour", "p.key=ip", "p.overrides[10.0.0.0/8]=7/hour");
 
-        assertThat(remaining(live.operations, "p", "10.9.9.9")).containsExactly(7L);
-        assertThat(remaining(live.operations, "p", "11.9.9.9")).containsExactly(1L);
+        assertThat(remaining(live.policies, "p", "10.9.9.9")).containsExactly(7L);
+        assertThat(remaining(live.policies, "p", "11.9.9.9")).containsExactly(1L);
     }
 
     @Test
@@ -207,7 +206,7 @@ class RateLimitOperationsTest {
         live.admitted(9, get("/").by("alice").with("X-Plan", "pro"));
         live.admitted(9, get("/").by("bob"));
 
-        live.operations.reset("p", "alice");
+        live.policies.reset("p", "alice");
 
         assertThat(live.admitted(9, get("/").by("alice").with("X-Plan", "pro"))).isEqualTo(4);
         assertThat(live.admits(get("/").by("bob"))).isFalse();
@@ -218,54 +217,54 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user", "p.algorithm=fixed-window");
         live.admitted(50, get("/").by("alice"));
 
-        live.operations.change("p", RateLimitChange.toLimit("10/hour"));
+        live.policies.change("p", RateLimitChange.toLimit("10/hour"));
 
-        assertThat(remaining(live.operations, "p", "alice")).containsExactly(5L);
+        assertThat(remaining(live.policies, "p", "alice")).containsExactly(5L);
         assertThat(live.admitted(100, get("/").by("alice"))).isEqualTo(5);
-        live.operations.change("p", RateLimitChange.toLimit("1000/hour"));
+        live.policies.change("p", RateLimitChange.toLimit("1000/hour"));
         assertThat(live.admitted(100, get("/").by("alice"))).isZero();
-        assertThat(live.operations.policy("p").limits().get(0).capacity()).isEqualTo(1000);
+        assertThat(live.policies.policy("p").limits().get(0).capacity()).isEqualTo(1000);
     }
 
     @Test
     void change_ofTheBurst_leavesTheLimit_andTheOtherWayRound() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.burst=50");
 
-        live.operations.change("p", new RateLimitChange(null, 20L, null));
-        assertThat(live.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("100/hour"), 20));
-        live.operations.change("p", RateLimitChange.toLimit("200/hour"));
-        assertThat(live.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("200/hour"), 20));
-        live.operations.change("p", new RateLimitChange(null, 0L, null));
-        assertThat(live.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("200/hour")));
+        live.policies.change("p", new RateLimitChange(null, 20L, null));
+        assertThat(live.policies.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("100/hour"), 20));
+        live.policies.change("p", RateLimitChange.toLimit("200/hour"));
+        assertThat(live.policies.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("200/hour"), 20));
+        live.policies.change("p", new RateLimitChange(null, 0L, null));
+        assertThat(live.policies.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("200/hour")));
 
-        live.operations.restore("p");
-        assertThat(live.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("100/hour"), 50));
+        live.policies.restore("p");
+        assertThat(live.policies.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("100/hour"), 50));
     }
 
     @Test
     void change_ofTheLimitAlone_tellsOfABurstThatStays() {
         LiveRules live = new LiveRules("p.limit=600/minute", "p.burst=800");
-        assertThat(live.operations.report("p", null, false)).containsEntry("burst", 800L);
+        assertThat(live.report("p", null, false)).containsEntry("burst", 800L);
 
-        assertThat(live.operations.edit("p", RateLimitChange.toLimit("50/minute"), false, null, false))
+        assertThat(live.edit("p", RateLimitChange.toLimit("50/minute"), false, null, false))
                 .containsEntry("from", "600/minute (token-bucket, burst 800), mode enforce")
                 .containsEntry("to", "50/minute (token-bucket, burst 800), mode enforce")
                 .containsEntry(
                         "remark",
                         "the burst is still 800, so a key with a full bucket is admitted 800 at once, and only then"
                                 + " 50/minute; change it as well, to 0 for the permits of one period");
-        assertThat(live.operations.edit("p", RateLimitChange.toLimit("3000/minute"), false, null, false))
+        assertThat(live.edit("p", RateLimitChange.toLimit("3000/minute"), false, null, false))
                 .containsEntry(
                         "remark",
                         "the burst is still 800, so at most that many are admitted at once, although the limit is"
                                 + " 3000/minute; change it as well, to 0 for the permits of one period");
-        assertThat(live.operations.edit("p", new RateLimitChange("50/minute", 0L, null), false, null, false))
+        assertThat(live.edit("p", new RateLimitChange("50/minute", 0L, null), false, null, false))
                 .containsEntry(
                         "remark",
                         "a key with a full budget is admitted 50 at once, before 800; what keys have used stays used, in"
                                 + " proportion")
                 .doesNotContainKey("burst");
-        assertThat(live.operations.edit("p", RateLimitChange.toMode(Mode.SHADOW), false, null, false))
+        assertThat(live.edit("p", RateLimitChange.toMode(Mode.SHADOW), false, null, false))
                 .doesNotContainKey("remark");
     }
 
@@ -273,21 +272,21 @@ class RateLimitOperationsTest {
     void change_toTwoLimits_besideABurst_saysWhatToChangeAsWell() {
         LiveRules live = new LiveRules("p.limit=600/minute", "p.burst=800");
 
-        assertThatThrownBy(() -> live.operations.change("p", RateLimitChange.toLimit("5/minute; 50/hour")))
+        assertThatThrownBy(() -> live.policies.change("p", RateLimitChange.toLimit("5/minute; 50/hour")))
                 .hasMessageContaining("this one has 2; change the burst to 0 as well");
-        live.operations.change("p", new RateLimitChange("5/minute; 50/hour", 0L, null));
-        assertThat(live.operations.policy("p").limits()).hasSize(2);
+        live.policies.change("p", new RateLimitChange("5/minute; 50/hour", 0L, null));
+        assertThat(live.policies.policy("p").limits()).hasSize(2);
     }
 
     @Test
     void change_isLoggedWithWhoAskedAndWhatWasBefore(CapturedOutput output) {
         LiveRules live = new LiveRules("p.limit=10/hour");
-        live.operations.identify(() -> "ops");
+        live.identify(() -> "ops");
         List<Map<String, Object>> told = new ArrayList<>();
-        live.operations.observe((policy, what) -> told.add(what));
+        live.observers.add((policy, what) -> told.add(what));
 
-        live.operations.edit("p", RateLimitChange.toLimit("5/hour"), false, null, false);
-        live.operations.restore("p");
+        live.edit("p", RateLimitChange.toLimit("5/hour"), false, null, false);
+        live.policies.restore("p");
 
         assertThat(output)
                 .contains("Rate limit 'p' was changed by 'ops' from 10/hour (token-bucket), mode enforce to 5/hour"
@@ -310,14 +309,14 @@ class RateLimitOperationsTest {
                 "p.plans.pro=9/hour",
                 "p.key=user");
 
-        live.operations.change("p", new RateLimitChange(null, 3L, null));
+        live.policies.change("p", new RateLimitChange(null, 3L, null));
         assertThat(live.admitted(9, get("/").by("alice"))).isEqualTo(3);
-        live.operations.change("p", new RateLimitChange("5/hour", 0L, null));
+        live.policies.change("p", new RateLimitChange("5/hour", 0L, null));
 
         assertThat(live.admitted(9, get("/").by("bob"))).isEqualTo(5);
         assertThat(live.admitted(20, get("/").by("carol").with("X-Plan", "pro")))
                 .isEqualTo(9);
-        live.operations.restore("p");
+        live.policies.restore("p");
         assertThat(live.admitted(9, get("/").by("dave"))).isEqualTo(2);
     }
 
@@ -326,19 +325,19 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.concurrency=2");
         assertThat(live.admitted(9, get("/"))).isEqualTo(2);
 
-        live.operations.change("p/concurrency", RateLimitChange.toLimit("5"));
+        live.policies.change("p/concurrency", RateLimitChange.toLimit("5"));
         assertThat(live.admitted(9, get("/"))).isEqualTo(3);
-        assertThat(live.operations.policy("p").limits().get(0).capacity()).isEqualTo(100);
-        live.operations.change("p/concurrency", RateLimitChange.toMode(Mode.SHADOW));
+        assertThat(live.policies.policy("p").limits().get(0).capacity()).isEqualTo(100);
+        live.policies.change("p/concurrency", RateLimitChange.toMode(Mode.SHADOW));
         assertThat(live.admitted(9, get("/"))).isEqualTo(9);
-        live.operations.change("p/concurrency", RateLimitChange.toMode(Mode.OFF));
+        live.policies.change("p/concurrency", RateLimitChange.toMode(Mode.OFF));
         assertThat(live.admitted(9, get("/"))).isEqualTo(9);
-        live.operations.restore("p/concurrency");
+        live.policies.restore("p/concurrency");
         assertThat(live.admits(get("/"))).isFalse();
-        live.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
-        assertThat(live.operations.mode("p/concurrency")).isEqualTo(Mode.SHADOW);
+        live.policies.change("p", RateLimitChange.toMode(Mode.SHADOW));
+        assertThat(live.policies.mode("p/concurrency")).isEqualTo(Mode.SHADOW);
         assertThat(live.admits(get("/"))).isTrue();
-        assertThatThrownBy(() -> live.operations.change("p/concurrency", new RateLimitChange(null, 7L, null)))
+        assertThatThrownBy(() -> live.policies.change("p/concurrency", new RateLimitChange(null, 7L, null)))
                 .hasMessageStartingWith("ratelimit.policies.p/concurrency.burst: ");
     }
 
@@ -354,14 +353,14 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules("p.limit=1/hour");
         assertThat(live.admitted(5, get("/"))).isEqualTo(1);
 
-        live.operations.change("p", RateLimitChange.toMode(Mode.OFF));
+        live.policies.change("p", RateLimitChange.toMode(Mode.OFF));
         assertThat(live.admitted(5, get("/"))).isEqualTo(5);
-        assertThat(live.operations.mode("p")).isEqualTo(Mode.OFF);
+        assertThat(live.policies.mode("p")).isEqualTo(Mode.OFF);
 
-        live.operations.change("p", RateLimitChange.toMode(Mode.SHADOW));
+        live.policies.change("p", RateLimitChange.toMode(Mode.SHADOW));
         assertThat(live.admitted(5, get("/"))).isEqualTo(5);
 
-        live.operations.change("p", RateLimitChange.toMode(Mode.ENFORCE));
+        live.policies.change("p", RateLimitChange.toMode(Mode.ENFORCE));
         assertThat(live.admitted(5, get("/"))).isZero();
     }
 
@@ -370,10 +369,10 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules(Pages.class, "p.limit=10/hour", "p.match.annotated=true", "p.mode=off");
         assertThat(live.admitted(5, get("/search"))).isEqualTo(5);
 
-        live.operations.change("p", RateLimitChange.toMode(Mode.ENFORCE));
+        live.policies.change("p", RateLimitChange.toMode(Mode.ENFORCE));
         assertThat(live.admitted(5, get("/search"))).isEqualTo(2);
 
-        live.operations.change("p", RateLimitChange.toLimit("40/hour"));
+        live.policies.change("p", RateLimitChange.toLimit("40/hour"));
         live.ticker.advance(Duration.ofHours(1));
         assertThat(live.admitted(9, get("/search"))).isEqualTo(8);
     }
@@ -383,11 +382,11 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules(Pages.class, "p.limit=10/hour", "p.match.annotated=true");
         assertThat(live.admitted(9, get("/page").with("X-Id", "a"))).isEqualTo(3);
 
-        live.operations.change("Pages.page", RateLimitChange.toLimit("30/hour"));
+        live.policies.change("Pages.page", RateLimitChange.toLimit("30/hour"));
         assertThat(live.admitted(9, get("/page").with("X-Id", "b"))).isEqualTo(9);
-        live.operations.change("Pages.page", RateLimitChange.toMode(Mode.OFF));
+        live.policies.change("Pages.page", RateLimitChange.toMode(Mode.OFF));
         assertThat(live.admitted(99, get("/page").with("X-Id", "a"))).isEqualTo(99);
-        live.operations.restore("Pages.page");
+        live.policies.restore("Pages.page");
         assertThat(live.admitted(9, get("/page").with("X-Id", "a"))).isZero();
     }
 
@@ -395,24 +394,24 @@ class RateLimitOperationsTest {
     void change_thatIsWrong_isRefusedWhole_withTheMessageOfTheStart() {
         LiveRules live = new LiveRules(Pages.class, "p.limit=10/hour", "p.key=header:X-Id");
 
-        assertThatThrownBy(() -> live.operations.change("p", new RateLimitChange("ten/hour", null, Mode.OFF)))
+        assertThatThrownBy(() -> live.policies.change("p", new RateLimitChange("ten/hour", null, Mode.OFF)))
                 .isInstanceOf(RateLimitConfigurationException.class)
                 .hasMessageStartingWith("ratelimit.policies.p.limit: ");
-        assertThatThrownBy(() -> live.operations.change("p", new RateLimitChange("10/hour; 50/day", 5L, null)))
+        assertThatThrownBy(() -> live.policies.change("p", new RateLimitChange("10/hour; 50/day", 5L, null)))
                 .hasMessageStartingWith("ratelimit.policies.p.burst: burst needs a policy with a single limit");
-        assertThatThrownBy(() -> live.operations.change("p", RateLimitChange.toLimit("4/hour")))
+        assertThatThrownBy(() -> live.policies.change("p", RateLimitChange.toLimit("4/hour")))
                 .hasMessageStartingWith(
                         "@RateLimited on Pages.search(): permits must be from 0 to 4, the maximum that the limit admits");
-        assertThatThrownBy(() -> live.operations.change("q", RateLimitChange.toLimit("4/hour")))
+        assertThatThrownBy(() -> live.policies.change("q", RateLimitChange.toLimit("4/hour")))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageStartingWith("there is no policy 'q'");
 
-        assertThat(live.operations.mode("p")).isEqualTo(Mode.ENFORCE);
-        assertThat(live.operations.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("10/hour")));
+        assertThat(live.policies.mode("p")).isEqualTo(Mode.ENFORCE);
+        assertThat(live.policies.policy("p").limits()).containsExactly(TokenBucket.of(Rate.parse("10/hour")));
         assertThat(live.admitted(20, get("/").with("X-Id", "a"))).isEqualTo(10);
         // a change that is refused is not part of the next one
-        live.operations.change("p", RateLimitChange.toLimit("11/hour"));
-        assertThat(live.operations.mode("p")).isEqualTo(Mode.ENFORCE);
+        live.policies.change("p", RateLimitChange.toLimit("11/hour"));
+        assertThat(live.policies.mode("p")).isEqualTo(Mode.ENFORCE);
     }
 
     @Test
@@ -428,7 +427,7 @@ class RateLimitOperationsTest {
         ChargedRequest second = after.charge(before.charge(null, get("/").from("10.0.0.1")), get("/").by("alice"));
 
         assertThat(second.isRefused()).isFalse();
-        live.operations.change("late", RateLimitChange.toMode(Mode.OFF));
+        live.policies.change("late", RateLimitChange.toMode(Mode.OFF));
 
         assertThat(after.charge(first, get("/").by("alice")).isRefused()).isTrue();
         assertThat(live.admits(get("/").from("10.0.0.2").by("alice"))).isTrue();
@@ -439,40 +438,36 @@ class RateLimitOperationsTest {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user", "ratelimit.policies.q.limit=100/hour");
         List<String> told = new ArrayList<>();
         List<Object> published = new ArrayList<>();
-        live.operations.observe((policy, what) -> {
+        live.observers.add((policy, what) -> {
             throw new IllegalStateException("the audit log is full");
         });
-        live.operations.observe((policy, what) -> told.add(policy));
-        live.operations.publishTo(new QueuedEvents(published::add, Runnable::run), true);
+        live.observers.add((policy, what) -> told.add(policy));
+        live.publishTo(new QueuedEvents(published::add, Runnable::run));
 
-        live.operations.change("p", RateLimitChange.toLimit("5/hour").lasting(Duration.ofHours(1)));
-        live.operations.change("q", RateLimitChange.toLimit("5/hour").lasting(Duration.ofHours(1)));
-        live.operations.override("p", "alice", KeyOverride.blocked());
-        live.operations.removeOverride("p", "alice");
-        live.operations.startTrial("p", RateLimitTrial.of("1/hour"));
-        live.operations.endTrial("p");
-        live.operations.reset("p", "alice");
+        live.policies.change("p", RateLimitChange.toLimit("5/hour").lasting(Duration.ofHours(1)));
+        live.policies.change("q", RateLimitChange.toLimit("5/hour").lasting(Duration.ofHours(1)));
+        live.policies.override("p", "alice", KeyOverride.blocked());
+        live.policies.removeOverride("p", "alice");
+        live.policies.startTrial("p", RateLimitTrial.of("1/hour"));
+        live.policies.endTrial("p");
+        live.policies.reset("p", "alice");
         live.ticker.advance(Duration.ofHours(1));
 
         assertThat(told).containsExactly("p", "q", "p", "p", "p", "p", "p", "p", "q");
         assertThat(published).hasSize(6);
-        assertThat(live.operations.history(10)).hasSize(6);
+        assertThat(live.policies.history(10)).hasSize(6);
         assertThat(output).contains("an observer, such as an audit log, has failed", "the audit log is full");
     }
 
     @Test
     void answerToAChange_showsKeys_toThoseWhoMaySeeThem() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
-        live.operations.override("p", "alice", KeyOverride.blocked());
+        live.policies.override("p", "alice", KeyOverride.blocked());
         RateLimitChange change = RateLimitChange.toLimit("5/hour");
 
-        assertThat(live.operations.preview("p", change, false, null, true).toString())
-                .contains("key=alice");
-        assertThat(live.operations.preview("p", change, false, null, false).toString())
-                .doesNotContain("alice");
-        assertThat(live.operations.edit("p", change, false, null, true).toString())
-                .contains("key=alice");
-        assertThat(live.operations.edit("p", change, false, null, false).toString())
-                .doesNotContain("alice");
+        assertThat(live.preview("p", change, false, null, true).toString()).contains("key=alice");
+        assertThat(live.preview("p", change, false, null, false).toString()).doesNotContain("alice");
+        assertThat(live.edit("p", change, false, null, true).toString()).contains("key=alice");
+        assertThat(live.edit("p", change, false, null, false).toString()).doesNotContain("alice");
     }
 }
