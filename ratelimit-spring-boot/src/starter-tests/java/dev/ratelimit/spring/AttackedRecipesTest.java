@@ -162,7 +162,7 @@ class AttackedRecipesTest extends AppPerTest {
     static class Issuer {
 
         private static Jwt token(String text) {
-            String[] parts = text.split("\\.");
+            String[] parts = text.split("\\.", -1);
             if (parts.length != 3) {
                 throw new BadJwtException("forged");
             }
