@@ -11,6 +11,7 @@ import dev.ratelimit.simulator.statistics.TimeSeries;
 import dev.ratelimit.spring.rules.rule.Rule;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.StringReader;
 import java.io.Writer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -97,6 +98,7 @@ public final class HtmlReport {
                 .withFormatter(value -> value instanceof Long number
                         ? String.format(Locale.ROOT, "%,d", number)
                         : String.valueOf(value))
+                .withLoader(name -> new StringReader(resource(name)))
                 .compile(resource("report.html"))
                 .execute(new HtmlReport(data).page(), out);
     }
