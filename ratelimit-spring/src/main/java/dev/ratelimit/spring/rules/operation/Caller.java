@@ -2,14 +2,12 @@ package dev.ratelimit.spring.rules.operation;
 
 import dev.ratelimit.spring.rules.address.AddressRange;
 import dev.ratelimit.spring.rules.address.IpAddress;
-import dev.ratelimit.spring.rules.key.BudgetKey;
 import dev.ratelimit.spring.rules.key.KeyKind;
 import dev.ratelimit.spring.rules.key.KeyPart;
 import dev.ratelimit.spring.rules.key.MissingKey;
 import dev.ratelimit.spring.rules.rule.PlainKey;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpHeaders;
@@ -60,11 +58,6 @@ public record Caller(
         }
     }
 
-    /** Whether it has a value for a part of this key. */
-    boolean isKnownTo(BudgetKey budget) {
-        return budget.parts().stream().anyMatch(part -> valueOf(part, budget.missing()) != null);
-    }
-
     /** The value of a part, as in the plain key of a policy; {@code null} if it is not known. */
     @Nullable
     String valueOf(KeyPart part, MissingKey missing) {
@@ -83,8 +76,11 @@ public record Caller(
         return switch (part.kind()) {
             case IP -> address;
             case USER, PRINCIPAL -> user == null ? keyOf(part) : PlainKey.literal(part, user);
-            case HEADER -> only(part, linesOf(String.valueOf(part.header())).toList());
-            case COOKIE -> only(part, cookies(String.valueOf(part.cookie())));
+            case HEADER, COOKIE -> {
+                List<String> sent = sent(part);
+                // a request with several values has none
+                yield sent.isEmpty() ? key : sent.size() == 1 ? PlainKey.literal(part, sent.get(0)) : null;
+            }
             case ENDPOINT, ROUTE, METHOD -> null;
             default -> key;
         };
@@ -95,37 +91,28 @@ public record Caller(
         return key != null && AddressRange.isAddress(key) ? PlainKey.literal(part, key) : key;
     }
 
-    /** A request with several values has none. */
-    private @Nullable String only(KeyPart part, List<String> values) {
-        return values.isEmpty() ? key : values.size() == 1 ? PlainKey.literal(part, values.get(0)) : null;
-    }
-
-    /** Whether the part has several values, so that a request with them has none. */
-    boolean hasSeveral(KeyPart part) {
+    /** The values that the headers have for a part. */
+    List<String> sent(KeyPart part) {
         return switch (part.kind()) {
-            case HEADER -> linesOf(String.valueOf(part.header())).count() > 1;
-            case COOKIE -> cookies(String.valueOf(part.cookie())).size() > 1;
-            default -> false;
+            case HEADER -> valuesOf(String.valueOf(part.header()), headers.stream(), ":");
+            case COOKIE ->
+                valuesOf(
+                        String.valueOf(part.cookie()),
+                        valuesOf(HttpHeaders.COOKIE, headers.stream(), ":").stream()
+                                .flatMap(line -> Stream.of(line.split(";", -1))),
+                        "=");
+            default -> List.of();
         };
     }
 
-    private Stream<String> linesOf(String header) {
-        return headers.stream()
-                .filter(line -> nameOf(line).equals(header.toLowerCase(Locale.ROOT)))
-                .map(line -> line.substring(line.indexOf(':') + 1).strip());
-    }
-
-    private static String nameOf(String line) {
-        return line.substring(0, line.indexOf(':')).strip().toLowerCase(Locale.ROOT);
-    }
-
-    private List<String> cookies(String name) {
-        return linesOf(HttpHeaders.COOKIE)
-                .flatMap(line -> Stream.of(line.split(";", -1)))
-                .map(String::strip)
-                .filter(cookie -> cookie.indexOf('=') > 0
-                        && cookie.substring(0, cookie.indexOf('=')).strip().equals(name))
-                .map(cookie -> cookie.substring(cookie.indexOf('=') + 1).strip())
+    /** Of names and values with this sign between them. Names of cookies have a case. */
+    private static List<String> valuesOf(String name, Stream<String> pairs, String sign) {
+        return pairs.map(pair -> pair.split(sign, 2))
+                .filter(pair -> pair.length == 2)
+                .filter(pair -> sign.equals("=")
+                        ? pair[0].strip().equals(name)
+                        : pair[0].strip().equalsIgnoreCase(name))
+                .map(pair -> pair[1].strip())
                 .toList();
     }
 

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,27 +44,33 @@ public record CallerReport(
         List<Map<String, Object>> policies = new ArrayList<>();
         List<Map<String, Object>> others = new ArrayList<>();
         for (Rule rule : new TreeMap<>(rules.byPolicy()).values()) {
-            if (caller.isKnownTo(rule.key())) {
-                policies.add(policy(rule, caller));
+            Map<String, Object> map = new LinkedHashMap<>();
+            map.put("policy", rule.policy().name());
+            List<@Nullable String> values = new ArrayList<>();
+            rule.key()
+                    .parts()
+                    .forEach(part -> values.add(caller.valueOf(part, rule.key().missing())));
+            if (values.stream().allMatch(Objects::isNull)) {
+                map.put("remark", whyNot(rule.key(), caller));
+                others.add(map);
             } else {
-                Map<String, Object> other = new LinkedHashMap<>();
-                other.put("policy", rule.policy().name());
-                other.put("remark", whyNot(rule.key(), caller));
-                others.add(other);
+                map.put("mode", PropertyName.of(rules.mode(rule.policy().name())));
+                map.put("limit", ConfiguredValue.limit(rule));
+                map.put(
+                        "parts",
+                        rule.key().parts().stream().map(Object::toString).toList());
+                addKeys(map, rule, values, caller);
+                policies.add(map);
             }
         }
         Map<String, Object> report = new LinkedHashMap<>();
-        if (isExempt(caller)) {
+        String address = caller.address();
+        if (address != null && AddressRange.anyContains(rules.exemptions().addresses(), PlainKey.address(address))) {
             report.put("remark", "the address is exempt from all policies (ratelimit.exempt.addresses)");
         }
         report.put("policies", policies);
         report.put("others", others);
         return report;
-    }
-
-    private boolean isExempt(Caller caller) {
-        String address = caller.address();
-        return address != null && AddressRange.anyContains(rules.exemptions().addresses(), PlainKey.address(address));
     }
 
     /** Why a policy has no key that is known to be this caller's. */
@@ -73,7 +80,8 @@ public record CallerReport(
         }
         List<KeyPart> parts =
                 key.parts().stream().filter(part -> !part.kind().isOfTarget()).toList();
-        List<KeyPart> several = parts.stream().filter(caller::hasSeveral).toList();
+        List<KeyPart> several =
+                parts.stream().filter(part -> caller.sent(part).size() > 1).toList();
         if (!several.isEmpty()) {
             return "a request with several values of "
                     + several.stream().map(Object::toString).collect(Collectors.joining(", "))
@@ -85,71 +93,50 @@ public record CallerReport(
                 + (key.missing() == MissingKey.SHARED ? "; all requests without it share the key -" : "");
     }
 
-    private Map<String, Object> policy(Rule rule, Caller caller) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        String name = rule.policy().name();
-        map.put("policy", name);
-        map.put("mode", PropertyName.of(rules.mode(name)));
-        map.put("limit", ConfiguredValue.limit(rule));
-        map.put("parts", rule.key().parts().stream().map(Object::toString).toList());
-        List<@Nullable String> values = new ArrayList<>();
-        rule.key()
-                .parts()
-                .forEach(part -> values.add(caller.valueOf(part, rule.key().missing())));
+    /** The key with these values or, if some are not known, those of the most refused keys that have the others. */
+    private void addKeys(Map<String, Object> map, Rule rule, List<@Nullable String> values, Caller caller) {
         if (!values.contains(null)) {
             List<String> known = values.stream().map(Objects::requireNonNull).toList();
             map.put("keys", List.of(key(rule, PlainKey.of(rule, rules.sources(), known), caller)));
-        } else {
-            map.putAll(remembered(rule, values, caller));
+            return;
         }
-        return map;
-    }
-
-    /** Those of the most refused keys that have these values. */
-    private Map<String, Object> remembered(Rule rule, List<@Nullable String> values, Caller caller) {
-        List<KeyPart> parts = rule.key().parts();
-        List<@Nullable String> wanted = new ArrayList<>();
-        List<String> open = new ArrayList<>();
-        for (int i = 0; i < values.size(); i++) {
-            String value = values.get(i);
-            wanted.add(value == null ? null : PlainKey.part(parts.get(i), rules.sources(), value));
-            if (value == null) {
-                open.add(parts.get(i).toString());
-            }
-        }
+        List<@Nullable String> wanted = encoded(rule, values);
         List<Map<String, Object>> found = new ArrayList<>();
         int unreadable = 0;
-        for (FrequentKeys.Frequent refused : mostRefused(rule)) {
+        for (FrequentKeys.Frequent refused : traffic.mostRefused(rule.policy().name())) {
             PlainKey key = PlainKey.ofCharged(refused.key());
             if (key == null) {
                 unreadable++;
-            } else if (isLike(key.parts(), wanted)) {
+            } else if (fits(key.parts(), wanted)) {
                 found.add(key(rule, key, caller));
             }
         }
-        String remark =
-                "only the most refused keys are known, because the question does not say " + String.join(", ", open);
-        if (unreadable > 0) {
-            remark += "; " + unreadable + (unreadable == 1 ? " of them is" : " of them are") + " too long to be read";
-        }
-        return Map.of("remark", remark, "keys", found);
+        String open = IntStream.range(0, values.size())
+                .filter(i -> values.get(i) == null)
+                .mapToObj(i -> rule.key().parts().get(i).toString())
+                .collect(Collectors.joining(", "));
+        String tooLong =
+                "; " + unreadable + (unreadable == 1 ? " of them is" : " of them are") + " too long to be read";
+        map.put(
+                "remark",
+                "only the most refused keys are known, because the question does not say " + open
+                        + (unreadable == 0 ? "" : tooLong));
+        map.put("keys", found);
     }
 
-    private List<FrequentKeys.Frequent> mostRefused(Rule rule) {
-        return traffic.mostRefused(rule.policy().name());
+    private List<@Nullable String> encoded(Rule rule, List<@Nullable String> values) {
+        List<@Nullable String> encoded = new ArrayList<>();
+        for (KeyPart part : rule.key().parts()) {
+            String value = values.get(encoded.size());
+            encoded.add(value == null ? null : PlainKey.part(part, rules.sources(), value));
+        }
+        return encoded;
     }
 
-    private static boolean isLike(List<String> encoded, List<@Nullable String> wanted) {
-        if (encoded.size() != wanted.size()) {
-            return false;
-        }
-        for (int i = 0; i < encoded.size(); i++) {
-            String part = wanted.get(i);
-            if (part != null && !part.equals(encoded.get(i))) {
-                return false;
-            }
-        }
-        return true;
+    private static boolean fits(List<String> parts, List<@Nullable String> wanted) {
+        return parts.size() == wanted.size()
+                && IntStream.range(0, parts.size())
+                        .allMatch(i -> wanted.get(i) == null || parts.get(i).equals(wanted.get(i)));
     }
 
     /** One key of the caller. */
@@ -166,7 +153,7 @@ public record CallerReport(
         }
         map.putAll(state(rule, key));
         overrides.addMet(map, rule, rules.liveOverride(rule, key), plain);
-        mostRefused(rule).stream()
+        traffic.mostRefused(rule.policy().name()).stream()
                 .filter(one -> one.key().equals(key.key()))
                 .forEach(one -> map.put("mostRefused", PolicyReport.counted(one)));
         return map;
