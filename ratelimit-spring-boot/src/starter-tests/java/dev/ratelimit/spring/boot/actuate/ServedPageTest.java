@@ -35,7 +35,6 @@ class ServedPageTest extends AppPerTest {
             "plans",
             "penalty",
             "maxWait",
-            "trial",
             "mostRefusedEndpoints",
             "changes",
             "retryAfter",
