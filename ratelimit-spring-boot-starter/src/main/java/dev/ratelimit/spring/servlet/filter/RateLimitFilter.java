@@ -1,6 +1,7 @@
 package dev.ratelimit.spring.servlet.filter;
 
 import dev.ratelimit.Reservation;
+import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.servlet.request.RequestScope;
@@ -82,6 +83,20 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             limit(arrived, response, chain);
         } catch (UnreadableParametersException e) {
             response.sendError(HttpServletResponse.SC_BAD_REQUEST);
+        } catch (ServletException | RuntimeException e) {
+            // thrown by a servlet or another filter: what handlers of Spring MVC throw is answered there
+            RateLimitExceededException refusal = RefusalResolver.refusalIn(e);
+            if (refusal == null || response.isCommitted() || arrived.isAsyncStarted()) {
+                throw e;
+            }
+            response.resetBuffer();
+            cors.write(arrived, response);
+            limiter.calls()
+                    .writeRefusal(
+                            refusal,
+                            Passage.chargedOf(arrived),
+                            new ServletWebRequest(arrived, paths),
+                            new ServletWebResponse(response));
         }
     }
 

@@ -8,6 +8,7 @@ import dev.ratelimit.spring.servlet.request.ServletPaths;
 import dev.ratelimit.spring.servlet.request.ServletWebRequest;
 import dev.ratelimit.spring.servlet.request.ServletWebResponse;
 import dev.ratelimit.spring.servlet.settlement.Passage;
+import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -47,7 +48,8 @@ public final class RefusalResolver implements HandlerExceptionResolver, Ordered 
     @Override
     public @Nullable ModelAndView resolveException(
             HttpServletRequest request, HttpServletResponse response, @Nullable Object handler, Exception thrown) {
-        if (!(unwrapped(thrown) instanceof RateLimitExceededException refusal) || response.isCommitted()) {
+        RateLimitExceededException refusal = refusalIn(thrown);
+        if (refusal == null || response.isCommitted()) {
             return null;
         }
         try {
@@ -66,13 +68,15 @@ public final class RefusalResolver implements HandlerExceptionResolver, Ordered 
         return new ModelAndView();
     }
 
-    private static @Nullable Throwable unwrapped(Throwable thrown) {
+    /** The refusal that was thrown; {@code null} if there is none, or only as the cause of an exception of the application. */
+    static @Nullable RateLimitExceededException refusalIn(Throwable thrown) {
         Throwable cause = thrown;
         while (cause instanceof CompletionException
                 || cause instanceof ExecutionException
+                || cause instanceof ServletException
                 || cause instanceof UndeclaredThrowableException) {
             cause = cause.getCause();
         }
-        return cause;
+        return cause instanceof RateLimitExceededException refusal ? refusal : null;
     }
 }
