@@ -15,6 +15,7 @@ import java.util.Collections;
 import java.util.Enumeration;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.http.HttpCookie;
 import org.springframework.http.server.PathContainer;
@@ -169,7 +170,12 @@ public final class ServletWebRequest implements WebRequest {
         if (inQuery > 0 && inQuery < values.length) {
             throw new UncertainParameterException("the parameter is in the query and in the body");
         }
-        return List.of(values);
+        return valuesOf(values);
+    }
+
+    /** A field without a value is {@code null} where Spring's filter of forms has read a {@code PUT} or the like. */
+    private static List<String> valuesOf(@Nullable String[] values) {
+        return Stream.of(values).map(value -> value == null ? "" : value).toList();
     }
 
     @Override

@@ -10,6 +10,7 @@ import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -48,6 +49,19 @@ class ServletWebRequestTest {
     void sessionId_withoutSession_makesNone() {
         assertThat(web(servlet).sessionId()).isNull();
         assertThat(servlet.getSession(false)).isNull();
+    }
+
+    /** As Spring's filter of forms shows those of {@code PUT}. */
+    @Test
+    void parameter_withoutAValue_isEmpty() {
+        ServletWebRequest put = web(new HttpServletRequestWrapper(servlet) {
+            @Override
+            public @Nullable String[] getParameterValues(String name) {
+                return new @Nullable String[] {null};
+            }
+        });
+
+        assertThat(put.parameters("account")).containsExactly("");
     }
 
     @Test
