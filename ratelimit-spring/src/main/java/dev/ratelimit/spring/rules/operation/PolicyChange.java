@@ -139,14 +139,20 @@ record PolicyChange(Map<String, ChangedValue> values) {
             // a value may fit only after an older one does
             for (String property : List.copyOf(left)) {
                 List<String> tried = new ArrayList<>(kept);
-                tried.add(property);
-                if (valid.test(change(tried))) {
+                tried.addAll(with(property, left));
+                if (left.contains(property) && valid.test(change(tried))) {
+                    left.removeAll(tried);
                     kept = tried;
-                    left.remove(property);
                 }
             }
         } while (left.size() < before);
         return change(kept);
+    }
+
+    /** A property with those that are only kept together: a policy must not be enforced on other paths than those of the change. */
+    private static List<String> with(String property, List<String> all) {
+        boolean together = (property.equals(MODE) || property.equals(PATHS)) && all.containsAll(List.of(MODE, PATHS));
+        return together ? List.of(MODE, PATHS) : List.of(property);
     }
 
     /**

@@ -36,8 +36,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -78,8 +78,9 @@ public final class KeyOverrides implements AutoCloseable {
     /** By policy and by key, with those that do not apply here. Changed under the lock. */
     private final Map<String, Map<String, ChangedValue>> known = new ConcurrentHashMap<>();
 
-    /** When they end, with some that were replaced. Used under the lock. */
-    private final PriorityQueue<End> queue = new PriorityQueue<>(Comparator.comparingLong(End::untilMicros));
+    /** When they end. Used under the lock. */
+    private final TreeSet<End> queue = new TreeSet<>(Comparator.comparingLong(End::untilMicros)
+            .thenComparing(end -> end.name().text()));
 
     private final OverrideTables tables;
 
@@ -411,6 +412,7 @@ public final class KeyOverrides implements AutoCloseable {
         try {
             texts.forEach((name, text) -> {
                 ChangedValue value = ChangedValue.parse(text).get(OVERRIDE);
+                leaveQueue(name);
                 if (value == null) {
                     forget(name);
                 } else {
@@ -429,6 +431,13 @@ public final class KeyOverrides implements AutoCloseable {
         }
     }
 
+    private void leaveQueue(Name name) {
+        ChangedValue value = value(name);
+        if (value != null) {
+            queue.remove(new End(name, value.until()));
+        }
+    }
+
     private void forget(Name name) {
         Map<String, ChangedValue> keys = known.get(name.policy());
         if (keys != null) {
@@ -440,7 +449,7 @@ public final class KeyOverrides implements AutoCloseable {
     }
 
     private void setAlarm() {
-        End next = queue.peek();
+        End next = queue.isEmpty() ? null : queue.first();
         ends.set(next == null ? ChangedValue.NEVER : next.untilMicros());
     }
 
@@ -450,10 +459,10 @@ public final class KeyOverrides implements AutoCloseable {
         lock.lock();
         try {
             long now = store.nowMicros();
-            for (End end = queue.peek(); end != null && end.untilMicros() <= now; end = queue.peek()) {
-                queue.remove();
+            while (!queue.isEmpty() && queue.first().untilMicros() <= now) {
+                End end = Objects.requireNonNull(queue.pollFirst());
                 ChangedValue value = value(end.name());
-                if (value != null && value.until() == end.untilMicros()) {
+                if (value != null) {
                     ended.put(end.name(), describe(end.name(), value));
                     forget(end.name());
                     store.end(end.name(), "", end.untilMicros());

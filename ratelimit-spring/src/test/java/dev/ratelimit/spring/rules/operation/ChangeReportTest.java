@@ -256,6 +256,18 @@ class ChangeReportTest {
     }
 
     @Test
+    void fitting_keepsModeAndPathsTogether_soThatNothingIsEnforcedElsewhere() {
+        PolicyChange changed = changed(new RateLimitChange(null, null, Mode.ENFORCE).onPaths("/api/1"));
+
+        RateLimitChange fitting = changed.fitting(change -> change.paths() == null);
+
+        assertThat(fitting.mode()).isNull();
+        assertThat(changed.fitting(change -> change.paths() == null || change.mode() != null)
+                        .paths())
+                .containsExactly("/api/1");
+    }
+
+    @Test
     void planThatHasABurst_isBlocked_ifThatIsChangedAsWell() {
         LiveRules live = new LiveRules(
                 Map.of("plans", (PlanResolver) caller -> null),

@@ -80,6 +80,21 @@ class KeyOverridesTest {
     }
 
     @Test
+    void endsOfReplacedOverrides_areForgotten() {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
+        int before = live.ticker.alarms();
+        for (int i = 0; i < 3; i++) {
+            live.policies.override("p", "alice", KeyOverride.blocked().lasting(HOUR.plusMinutes(i)));
+        }
+
+        live.policies.override("p", "alice", KeyOverride.blocked());
+
+        assertThat(live.ticker.alarms()).isEqualTo(before);
+        live.ticker.advance(HOUR.multipliedBy(2));
+        assertThat(live.policies.overrides("p")).hasSize(1);
+    }
+
+    @Test
     void override_whoseAttemptsTakeTooLong_isRefused() {
         LiveRules live = new LiveRules("p.limit=100/hour", "p.key=user");
         List<String> questions = new ArrayList<>();
