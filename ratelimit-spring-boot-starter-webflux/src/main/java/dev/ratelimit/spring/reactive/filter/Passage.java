@@ -72,7 +72,7 @@ public final class Passage {
         exchange.getResponse().beforeCommit(() -> {
             WatchedResponse watching = passage.watched;
             return (watching == null ? Mono.<Void>empty() : watching.finish())
-                    .then(Mono.fromRunnable(passage::hideFromRedirect));
+                    .then(Mono.fromRunnable(passage::commit));
         });
         return passage;
     }
@@ -183,9 +183,13 @@ public final class Passage {
         return written == null ? 500 : written.code().value();
     }
 
-    private void hideFromRedirect() {
+    private void commit() {
         if (statusOf(response) / 100 == 3) {
             headers.forEach(response.getHeaders()::remove);
+        }
+        if (settling.compareAndSet(false, true)) {
+            // whoever writes does not know the watched response, as the filter of a gateway that writes for a route behind it
+            settle();
         }
     }
 
