@@ -71,8 +71,7 @@ public final class Passage {
         exchange.getAttributes().put(ATTRIBUTE, passage);
         exchange.getResponse().beforeCommit(() -> {
             WatchedResponse watching = passage.watched;
-            return (watching == null ? Mono.<Void>empty() : watching.finish())
-                    .then(Mono.fromRunnable(passage::commit));
+            return (watching == null ? Mono.<Void>empty() : watching.finish()).then(Mono.fromRunnable(passage::commit));
         });
         return passage;
     }
@@ -188,7 +187,8 @@ public final class Passage {
             headers.forEach(response.getHeaders()::remove);
         }
         if (settling.compareAndSet(false, true)) {
-            // whoever writes does not know the watched response, as the filter of a gateway that writes for a route behind it
+            // whoever writes does not know the watched response, as the filter of a gateway that writes for a route
+            // behind it
             settle();
         }
     }
