@@ -217,13 +217,13 @@ class RateLimitsPageTest {
     void limit_canBeChangedBackToWhatThePageBeganWith() throws Exception {
         assertThat(run("""
                         await visit('#/policy/' + p, 'Change'); note(values());
-                        note(await change('limit', '30/hour'));
+                        note(await change('limit', '30/hour')); field('Change', 'duration').value = '';
                         note(await change('limit', '15/hour'));
                         note(await press('Change', 'Change'));
                         """))
                 .containsExactly(
                         "15/hour|20|enforce",
-                        "In force from now on: 30/hour (token-bucket, burst 20), mode enforce. Note. Undo",
+                        "In force from now on: 30/hour (token-bucket, burst 20), mode enforce, for 2h. Note. Undo",
                         "In force from now on: 15/hour (token-bucket, burst 20), mode enforce. Note. Undo",
                         "Nothing is edited.");
     }
@@ -240,11 +240,11 @@ class RateLimitsPageTest {
                         """))
                 .containsExactly(
                         "15/hour|20|shadow",
-                        "In force from now on: 40/hour (token-bucket), mode shadow. Note. Undo",
+                        "In force from now on: 40/hour (token-bucket), mode shadow, for 2h. Note. Undo",
                         "the policy was changed meanwhile, and is 40/hour (token-bucket), mode off now; look at it before you"
                                 + " change it",
                         "41/hour||off",
-                        "In force from now on: 41/hour (token-bucket), mode off. Note. Undo");
+                        "In force from now on: 41/hour (token-bucket), mode off, for 2h. Note. Undo");
     }
 
     @Test
@@ -257,6 +257,8 @@ class RateLimitsPageTest {
                         note(values() + ' ' + now.all.policies[0].changed);
                         await change('limit', '17/hour'); await post(p, {mode: 'off'}); note(await press('Change', 'Undo'));
                         note(values());
+                        await visit('#/changes', 'In force now'); note(texts('#view h3').join(' | ')); note(texts('#view h4'));
+                        note(texts('#view section p')[0].replace(/ by .* until .*;/, ' until then;'));
                         """))
                 .containsExactly(
                         "15/hour||enforce",
@@ -264,7 +266,10 @@ class RateLimitsPageTest {
                         "15/hour|20|shadow mode shadow",
                         "the policy was changed meanwhile, and is 17/hour (token-bucket, burst 20), mode off now; look at it"
                                 + " before you change it",
-                        "17/hour|20|off");
+                        "17/hour|20|off",
+                        "In force now | History of changes | What differs, for the configuration",
+                        "p",
+                        "Changed: limit 17/hour until then; configured: 15/hour.");
     }
 
     @Test
@@ -333,7 +338,7 @@ class RateLimitsPageTest {
                         "the policy was changed meanwhile,",
                         "12/hour 8/hour",
                         "Somebody has changed it meanwhile, to 8/hour. Continue from there",
-                        "In force from now on: plan pro, 12/hour. Undo",
+                        "In force from now on: plan pro, 12/hour, for 2h. Undo",
                         "8/hour 8/hour",
                         "Nothing is edited.");
     }
@@ -364,7 +369,7 @@ class RateLimitsPageTest {
                 .containsExactly(
                         "burst must be a whole number, 0 for the permits of one period, but was 'abc'",
                         "burst must be a whole number, 0 for the permits of one period, but was '1.5'",
-                        "In force from now on: 15/hour (token-bucket), mode enforce. Note. Undo",
+                        "In force from now on: 15/hour (token-bucket), mode enforce, for 2h. Note. Undo",
                         "In force from now on: 15/hour (token-bucket, burst 20), mode enforce. Note. Undo",
                         "15/hour|20|enforce");
     }
@@ -513,6 +518,7 @@ class RateLimitsPageTest {
                         await visit('#/policy/' + p, title); row();
                         field(title, 'key').value = '<i>x</i>'; field(title, 'limit').value = '50/minute'; field(title, 'duration').value = '';
                         await press(title, 'Set'); await until(() => texts('#overrides td').length); row();
+                        note([...section(title).children].map(one => one.localName));
                         await press(title, 'Undo'); await later(() => !texts('#overrides td').length); row();
                         await press(title, 'Set'); await until(() => texts('#overrides td').length);
                         section(title).querySelector('td button').click(); await until(() => output(title).textContent.includes('ended'));
@@ -524,6 +530,7 @@ class RateLimitsPageTest {
                 .containsExactly(
                         "none",
                         "<i>x</i>,50/minute",
+                        "h3,form,output,input,div",
                         "none",
                         "none",
                         "<i>x</i>,50/minute",
