@@ -318,7 +318,9 @@ class RouteSurveyTest {
     void viewsAndServlets_areKnown(String paths, CapturedOutput output) {
         start(server.withUserConfiguration(Others.class), "match.paths=" + paths);
 
-        assertThat(output).doesNotContain("WARN");
+        // Tomcat may warn of what another application of this process has begun
+        assertThat(output.toString().lines().filter(line -> line.contains("WARN") && line.contains(" d.r.")))
+                .isEmpty();
     }
 
     @Configuration(proxyBeanMethods = false)
