@@ -3,6 +3,7 @@ package dev.ratelimit.spring.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Seeds;
+import dev.ratelimit.spring.CompetingRoutes;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.spring.servlet.endpoint.Endpoints;
@@ -41,12 +42,7 @@ import org.springframework.mock.web.MockHttpServletMapping;
 import org.springframework.mock.web.MockHttpServletRequest;
 import org.springframework.mock.web.MockHttpServletResponse;
 import org.springframework.mock.web.MockServletContext;
-import org.springframework.web.bind.annotation.DeleteMapping;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.PostMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestMethod;
-import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.context.support.AnnotationConfigWebApplicationContext;
 import org.springframework.web.filter.ServerHttpObservationFilter;
 import org.springframework.web.method.HandlerMethod;
@@ -64,56 +60,6 @@ import org.springframework.web.util.ServletRequestPathUtils;
 class EndpointsTest {
 
     private final FakeTicker ticker = new FakeTicker();
-
-    /** Routes that compete for the same paths. */
-    @RestController
-    @SuppressWarnings("unused")
-    static class Routes {
-        @GetMapping("/a")
-        void a() {}
-
-        @GetMapping({"/a/{x}", "/b"})
-        void ax() {}
-
-        @GetMapping("/a/b")
-        void ab() {}
-
-        @PostMapping("/a/b")
-        void postAb() {}
-
-        @GetMapping("/c/a")
-        void ca() {}
-
-        @DeleteMapping("/a/{x}")
-        void deleteAx() {}
-
-        @PostMapping(path = "/a/{x}", consumes = "application/json")
-        void json() {}
-
-        @PostMapping(path = "/a/{x}", consumes = "text/plain", produces = "text/plain")
-        void text() {}
-
-        @GetMapping(path = "/a/{x}/c", params = "p")
-        void withParameter() {}
-
-        @GetMapping(path = "/a/{x}/c", headers = "X-H=1")
-        void withHeader() {}
-
-        @GetMapping("/{x:[ab]+}/{y}/c")
-        void regex() {}
-
-        @RequestMapping("/any/**")
-        void any() {}
-
-        @RequestMapping(path = "/any/{x}", produces = "application/json")
-        void produces() {}
-
-        @GetMapping("/rest/{*rest}")
-        void rest() {}
-
-        @GetMapping("/*.txt")
-        void file() {}
-    }
 
     @Configuration(proxyBeanMethods = false)
     @EnableWebMvc
@@ -148,7 +94,7 @@ class EndpointsTest {
     private static HandlerMapping mapping() {
         AnnotationConfigWebApplicationContext context = new AnnotationConfigWebApplicationContext();
         context.setServletContext(new MockServletContext());
-        context.register(Mvc.class, Routes.class);
+        context.register(Mvc.class, CompetingRoutes.class);
         context.refresh();
         return context.getBean(RequestMappingHandlerMapping.class);
     }
@@ -274,7 +220,7 @@ class EndpointsTest {
                 .methods(RequestMethod.GET)
                 .options(mapping.getBuilderConfiguration())
                 .build();
-        mapping.registerMapping(later, new Routes(), Routes.class.getDeclaredMethod("a"));
+        mapping.registerMapping(later, new CompetingRoutes(), CompetingRoutes.class.getDeclaredMethod("a"));
         ticker.advance(Duration.ofSeconds(1));
 
         assertThat(idOf(endpoints, "/a/later")).isEqualTo("GET /a/later");
@@ -362,7 +308,7 @@ class EndpointsTest {
     @Test
     void otherServlet_isNoEndpointOfSpringMvc_andItsPathIsMatchedInFull() {
         try (RunningApp app = RunningApp.start(
-                List.of(Routes.class, OtherServlet.class),
+                List.of(CompetingRoutes.class, OtherServlet.class),
                 "ratelimit.policies.e.limit=1/hour",
                 "ratelimit.policies.e.key=endpoint",
                 "ratelimit.policies.c.limit=100/hour",
@@ -390,7 +336,7 @@ class EndpointsTest {
         Files.writeString(directory.resolve("files/a b.txt"), "the file");
         Files.writeString(directory.resolve("index.html"), "welcome");
         try (RunningApp app = RunningApp.start(
-                List.of(Routes.class, OtherServlet.class, Pages.class),
+                List.of(CompetingRoutes.class, OtherServlet.class, Pages.class),
                 "spring.web.resources.static-locations=" + directory.toUri(),
                 "ratelimit.policies.e.limit=5/hour",
                 "ratelimit.policies.e.key=endpoint")) {
@@ -412,7 +358,7 @@ class EndpointsTest {
     @Test
     void contextAndServletPath_areNoPartOfPatterns() {
         try (RunningApp app = RunningApp.start(
-                List.of(Routes.class),
+                List.of(CompetingRoutes.class),
                 "server.servlet.context-path=/ctx",
                 "spring.mvc.servlet.path=/mvc",
                 "ratelimit.policies.e.limit=1/hour",

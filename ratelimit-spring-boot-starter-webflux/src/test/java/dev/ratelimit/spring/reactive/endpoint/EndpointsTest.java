@@ -3,6 +3,7 @@ package dev.ratelimit.spring.reactive.endpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.Seeds;
+import dev.ratelimit.spring.CompetingRoutes;
 import dev.ratelimit.spring.rules.request.Endpoint;
 import dev.ratelimit.test.FakeTicker;
 import java.util.HashMap;
@@ -16,11 +17,6 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.http.HttpMethod;
 import org.springframework.mock.http.server.reactive.MockServerHttpRequest;
 import org.springframework.mock.web.server.MockServerWebExchange;
-import org.springframework.web.bind.annotation.DeleteMapping;
-import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.PostMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.reactive.HandlerMapping;
 import org.springframework.web.reactive.config.EnableWebFlux;
@@ -30,35 +26,6 @@ import org.springframework.web.util.pattern.PathPattern;
 
 /** What is certain of a request is what WebFlux will find. */
 class EndpointsTest {
-
-    /** Routes that compete for the same paths. */
-    @RestController
-    @SuppressWarnings("unused")
-    static class Routes {
-        @GetMapping({"/a", "/a/{x}"})
-        void a() {}
-
-        @GetMapping("/a/b")
-        void ab() {}
-
-        @DeleteMapping("/a/{x}")
-        void deleteAx() {}
-
-        @PostMapping(path = "/a/{x}", consumes = "application/json")
-        void json() {}
-
-        @PostMapping(path = "/a/{x}", consumes = "text/plain", produces = "text/plain")
-        void text() {}
-
-        @GetMapping(path = "/a/{x}/c", params = "p")
-        void withParameter() {}
-
-        @GetMapping(path = "/a/{x}/c", headers = "X-H=1")
-        void withHeader() {}
-
-        @RequestMapping(path = "/any/**", produces = "application/json")
-        void any() {}
-    }
 
     @Configuration(proxyBeanMethods = false)
     @EnableWebFlux
@@ -107,7 +74,7 @@ class EndpointsTest {
     void find_randomRequests_isWhatTheMappingWillFind() {
         long seed = Seeds.next();
         Random random = new Random(seed);
-        HandlerMapping mapping = new AnnotationConfigApplicationContext(Flux.class, Routes.class)
+        HandlerMapping mapping = new AnnotationConfigApplicationContext(Flux.class, CompetingRoutes.class)
                 .getBean(RequestMappingHandlerMapping.class);
         Map<Endpoint, String> handlers = new HashMap<>();
         Endpoints endpoints = new Endpoints(

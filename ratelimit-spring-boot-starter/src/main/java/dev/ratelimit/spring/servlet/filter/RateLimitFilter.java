@@ -1,6 +1,5 @@
 package dev.ratelimit.spring.servlet.filter;
 
-import dev.ratelimit.Reservation;
 import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
@@ -129,7 +128,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         if (charged.isRefused()) {
             return;
         }
-        Reservation unused = passage.cover(request, charged);
+        passage.cover(request, charged);
         web.rethrowFailure();
         List<String> headers = charged.writeHeaders(new ServletWebResponse(response));
         HttpServletResponse answer = passage.watched(response, charged);

@@ -1,6 +1,5 @@
 package dev.ratelimit.spring.servlet.filter;
 
-import dev.ratelimit.Reservation;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
@@ -70,7 +69,7 @@ public final class RouteLimit {
 
     private static void admit(
             Passage passage, ChargedRequest charged, HttpServletRequest request, HttpServletResponse response) {
-        Reservation unused = passage.cover(request, charged);
+        passage.cover(request, charged);
         if (!response.isCommitted()) {
             charged.writeHeaders(new ServletWebResponse(response));
         }

@@ -1,5 +1,6 @@
 package dev.ratelimit.spring.servlet.settlement;
 
+import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.recording.RequestRecording;
@@ -147,6 +148,7 @@ public final class Passage implements AsyncListener, WatchedResponse.Watcher {
     }
 
     /** Covers what was charged last: its reservation for the handler, and its end by the status. */
+    @CanIgnoreReturnValue
     public @Nullable Reservation cover(HttpServletRequest request, ChargedRequest admitted) {
         settles |= statusWatched && admitted.dependsOnStatus();
         Reservation reservation = admitted.reservation();

@@ -189,12 +189,7 @@ public final class KnownEndpoints<R> {
         List<Endpoint> endpoints = new ArrayList<>();
         byMapping.values().forEach(routes -> routes.find(path).forEach(route -> endpoints.add(route.endpoint())));
         endpoints.sort(
-                BY_PATTERN.thenComparing(endpoint -> !isFor(endpoint, method)).thenComparing(Endpoint::id));
+                BY_PATTERN.thenComparing(endpoint -> !endpoint.names(method)).thenComparing(Endpoint::id));
         return endpoints.isEmpty() ? Endpoint.NOWHERE : endpoints.get(0);
-    }
-
-    private static boolean isFor(Endpoint endpoint, String method) {
-        String methods = endpoint.id().substring(0, endpoint.id().indexOf(' '));
-        return List.of(methods.split(",", -1)).contains(method);
     }
 }

@@ -432,7 +432,7 @@ public final class KeyOverrides implements AutoCloseable {
     }
 
     private void leaveQueue(Name name) {
-        ChangedValue value = value(name);
+        ChangedValue value = tables.value(name);
         if (value != null) {
             queue.remove(new End(name, value.until()));
         }
@@ -461,13 +461,10 @@ public final class KeyOverrides implements AutoCloseable {
             long now = store.nowMicros();
             while (!queue.isEmpty() && queue.first().untilMicros() <= now) {
                 End end = Objects.requireNonNull(queue.pollFirst());
-                ChangedValue value = value(end.name());
-                if (value != null) {
-                    ended.put(end.name(), describe(end.name(), value));
-                    forget(end.name());
-                    store.end(end.name(), "", end.untilMicros());
-                    tables.change(end.name());
-                }
+                ended.put(end.name(), describe(end.name(), Objects.requireNonNull(tables.value(end.name()))));
+                forget(end.name());
+                store.end(end.name(), "", end.untilMicros());
+                tables.change(end.name());
             }
             if (!ended.isEmpty()) {
                 rules.override(tables::under);
@@ -494,12 +491,8 @@ public final class KeyOverrides implements AutoCloseable {
         publish(policy, one, action, false, known ? one.by() : null);
     }
 
-    private @Nullable ChangedValue value(Name name) {
-        return known.getOrDefault(name.policy(), Map.of()).get(name.key());
-    }
-
     private @Nullable ChangedValue inForce(Name name) {
-        ChangedValue value = value(name);
+        ChangedValue value = tables.value(name);
         return value == null || value.hasEndedAt(store.nowMicros()) ? null : value;
     }
 

@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
 /**
  * What applies of overrides under the rules in force: the tables that requests look into. Other rules have tables of their
  * own; for the same rules, only what has changed is read, as there may be thousands. The lock of the rules guards all but
- * {@link #change} and {@link #misfit}, which are thread-safe.
+ * {@link #change}, {@link #misfit} and {@link #value}, which are thread-safe.
  */
 final class OverrideTables {
 
@@ -168,7 +168,9 @@ final class OverrideTables {
         }
     }
 
-    private @Nullable ChangedValue value(Name name) {
+    /** What is known of this key, whether it applies here or not; {@code null} if that is nothing. */
+    @Nullable
+    ChangedValue value(Name name) {
         return known.getOrDefault(name.policy(), Map.of()).get(name.key());
     }
 

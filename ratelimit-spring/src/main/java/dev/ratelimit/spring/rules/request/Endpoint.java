@@ -97,10 +97,13 @@ public final class Endpoint {
 
     /** Whether a handler answers requests of this method here, as far as that is known. */
     public boolean answers(String method) {
-        int end = id.indexOf(' ');
-        List<String> methods =
-                end < 0 ? List.of() : List.of(id.substring(0, end).split(",", -1));
-        return pattern == null ? this != NOWHERE : methods.contains("ANY") || methods.contains(methodOf(method));
+        return pattern == null ? this != NOWHERE : names("ANY") || names(methodOf(method));
+    }
+
+    /** Whether its name has this method, as {@link #methodOf} writes it. */
+    public boolean names(String method) {
+        int end = Math.max(0, id.indexOf(' '));
+        return List.of(id.substring(0, end).split(",", -1)).contains(method);
     }
 
     /** The key of which it is the only part. */
