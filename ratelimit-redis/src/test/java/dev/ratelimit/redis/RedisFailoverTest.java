@@ -76,6 +76,7 @@ class RedisFailoverTest {
 
             fault.accept(replication.master());
             await().until(() -> !store.available());
+            replication.awaitPromotion();
             long before = load.admitted(List.of(LARGE));
             await().atMost(Duration.ofSeconds(10)).until(() -> load.admitted(List.of(LARGE)) > before + 20);
             load.stop();

@@ -5,12 +5,15 @@ import static org.awaitility.Awaitility.await;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.sentinel.api.StatefulRedisSentinelConnection;
+import io.lettuce.core.sentinel.api.sync.RedisSentinelCommands;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** A master, its replica, and a sentinel that promotes the replica when the master has been silent for a second. */
@@ -18,6 +21,8 @@ public final class RedisReplication implements AutoCloseable {
 
     /** The name under which the sentinel knows the master. */
     public static final String MASTER_ID = "limits";
+
+    private static final Duration PROMOTION = Duration.ofSeconds(60);
 
     private static final List<String> OPTIONS =
             List.of("--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0");
@@ -60,6 +65,17 @@ public final class RedisReplication implements AutoCloseable {
                 .build();
     }
 
+    /**
+     * Waits until the sentinel has promoted the replica. On a busy machine, that takes it several attempts: one fails if the
+     * replica has not answered it for a second, and the next one follows after six.
+     */
+    public void awaitPromotion() {
+        await().atMost(PROMOTION)
+                .until(() -> askSentinel(sentinel -> (InetSocketAddress) sentinel.getMasterAddrByName(MASTER_ID))
+                                .getPort()
+                        == replica().port());
+    }
+
     @Override
     public void close() {
         servers.forEach(RedisServer::close);
@@ -89,12 +105,16 @@ public final class RedisReplication implements AutoCloseable {
     }
 
     private boolean sentinelKnowsReplica() {
+        List<Map<String, String>> replicas = askSentinel(sentinel -> sentinel.replicas(MASTER_ID));
+        return replicas.size() == 1
+                && "slave".equals(replicas.get(0).get("flags"))
+                && "ok".equals(replicas.get(0).get("master-link-status"));
+    }
+
+    private <T> T askSentinel(Function<RedisSentinelCommands<String, String>, T> question) {
         RedisClient client = RedisClient.create(sentinelUri(MASTER_ID));
         try (StatefulRedisSentinelConnection<String, String> connection = client.connectSentinel()) {
-            List<Map<String, String>> replicas = connection.sync().replicas(MASTER_ID);
-            return replicas.size() == 1
-                    && "slave".equals(replicas.get(0).get("flags"))
-                    && "ok".equals(replicas.get(0).get("master-link-status"));
+            return question.apply(connection.sync());
         } finally {
             client.shutdown(0, 0, TimeUnit.SECONDS);
         }
