@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 @Tag("servers")
 class ScriptServerMatchesRedisTest {
 
-    private static final int HISTORIES = Integer.getInteger("histories", 100);
+    private static final int HISTORIES = Integer.getInteger("histories", 40);
     private static final int STEPS = 30;
     private static final int REDIS_7 = 7;
 

@@ -18,13 +18,13 @@ class InMemoryStormTest {
     @Test
     @Tag("slow")
     void manyHistories_holdWhatIsPromised() {
-        HISTORIES.run(1_000_000, 4_000);
+        HISTORIES.run(1_000_000, 1_000);
     }
 
     @Test
     @Tag("nightly")
     void evenMoreHistories_holdWhatIsPromised() {
-        HISTORIES.run(1_004_000, 16_000);
+        HISTORIES.run(1_001_000, 19_000);
     }
 
     @Test
