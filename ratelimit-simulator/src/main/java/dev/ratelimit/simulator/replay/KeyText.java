@@ -18,8 +18,16 @@ import java.util.Set;
 /** Shows keys to readers: values that may be credentials as hashes, unless they are to be shown. */
 public final class KeyText {
 
-    private static final Set<KeyKind> SECRET = EnumSet.of(
-            KeyKind.HEADER, KeyKind.COOKIE, KeyKind.SESSION, KeyKind.QUERY, KeyKind.BEAN, KeyKind.EXPRESSION);
+    /** All others may be credentials. */
+    private static final Set<KeyKind> SHOWN = EnumSet.of(
+            KeyKind.USER,
+            KeyKind.PRINCIPAL,
+            KeyKind.IP,
+            KeyKind.ENDPOINT,
+            KeyKind.ROUTE,
+            KeyKind.METHOD,
+            KeyKind.PATH,
+            KeyKind.CLAIM);
 
     private final RulesInForce rules;
     private final boolean all;
@@ -48,7 +56,7 @@ public final class KeyText {
         List<String> shown = new ArrayList<>();
         for (int i = 0; i < values.size(); i++) {
             boolean secret = !all
-                    && SECRET.contains(parts.get(i).kind())
+                    && !SHOWN.contains(parts.get(i).kind())
                     && !values.get(i).startsWith("ip:");
             shown.add(secret ? hash(values.get(i)) : PrintableText.of(values.get(i)));
         }

@@ -20,58 +20,60 @@ import org.springframework.http.HttpCookie;
  */
 public enum KeyKind {
     /** The name of the principal; the address if there is none. */
-    USER('u', Form.WORD, Owner.CALLER, Fact.USER, (context, name) -> principal(context)),
+    USER('u', Form.WORD, Owner.CALLER, Fact.USER, known((context, name) -> principal(context))),
     /** The name of the principal; missing if there is none. The same budget as that of a user. */
-    PRINCIPAL('u', Form.WORD, Owner.CALLER, Fact.USER, (context, name) -> principal(context)),
+    PRINCIPAL('u', Form.WORD, Owner.CALLER, Fact.USER, known((context, name) -> principal(context))),
     /** The client's address. */
-    IP('a', Form.WORD, Owner.CALLER, Fact.ADDRESS, (context, name) -> null),
+    IP('a', Form.WORD, Owner.CALLER, Fact.ADDRESS, known((context, name) -> null)),
     /** The pattern of the handler. */
-    ENDPOINT('e', Form.WORD, Owner.ANYBODY, Fact.ENDPOINT, (context, name) -> null),
+    ENDPOINT('e', Form.WORD, Owner.ANYBODY, Fact.ENDPOINT, known((context, name) -> null)),
     /** The id of the route, where there are routes. */
     ROUTE(
             'r',
             Form.WORD,
             Owner.ANYBODY,
             Fact.ROUTE,
-            (context, name) -> context.request().route()),
+            known((context, name) -> context.request().route())),
     /** The HTTP method. */
-    METHOD('m', Form.WORD, Owner.ANYBODY, Fact.METHOD, (context, name) -> null),
+    METHOD('m', Form.WORD, Owner.ANYBODY, Fact.METHOD, known((context, name) -> null)),
     /** The id of the existing session, not the id that the client sends. */
     SESSION(
             's',
             Form.WORD,
             Owner.CALLER,
             Fact.SESSION,
-            (context, name) -> context.request().sessionId()),
+            known((context, name) -> context.request().sessionId())),
     /** A header that the request has once. */
     HEADER(
             'h',
             Form.NAMED,
             Owner.CALLER,
             Fact.HEADER,
-            (context, name) -> only(context.request().headers(name))),
+            sentOnce((context, name) -> context.request().headers(name))),
     /** A query parameter; the body is not read. */
     QUERY(
             'q',
             Form.NAMED,
             Owner.ANYBODY,
             Fact.QUERY,
-            (context, name) -> QueryString.only(context.request().query(), name)),
+            new Value(
+                    (context, name) -> QueryString.only(context.request().query(), name),
+                    (context, name) -> QueryString.values(context.request().query(), name))),
     /** A cookie that the request has once. */
-    COOKIE('c', Form.NAMED, Owner.CALLER, Fact.COOKIE, (context, name) -> only(cookies(context.request(), name))),
+    COOKIE('c', Form.NAMED, Owner.CALLER, Fact.COOKIE, sentOnce((context, name) -> cookies(context.request(), name))),
     /** A path variable. */
-    PATH('p', Form.NAMED, Owner.ANYBODY, Fact.PATH_VARIABLE, RequestContext::pathVariable),
+    PATH('p', Form.NAMED, Owner.ANYBODY, Fact.PATH_VARIABLE, known(RequestContext::pathVariable)),
     /** A claim of the caller's token. */
     CLAIM(
             'j',
             Form.NAMED,
             Owner.CALLER,
             Fact.CLAIM,
-            (context, name) -> Claims.of(context.request().principal(), name)),
+            known((context, name) -> Claims.of(context.request().principal(), name))),
     /** What a resolver of the application says; each has its own. */
-    BEAN('b', Form.NAMED, Owner.CALLER_IF_KNOWN, Fact.BEAN, (context, name) -> null),
+    BEAN('b', Form.NAMED, Owner.CALLER_IF_KNOWN, Fact.BEAN, known((context, name) -> null)),
     /** The value of an expression, which reads other facts; each has its own. */
-    EXPRESSION('x', Form.EXPRESSION, Owner.CALLER_IF_KNOWN, null, (context, name) -> null);
+    EXPRESSION('x', Form.EXPRESSION, Owner.CALLER_IF_KNOWN, null, known((context, name) -> null));
 
     /** How a kind is written. */
     private enum Form {
@@ -94,19 +96,39 @@ public enum KeyKind {
     private final Form form;
     private final Owner owner;
     private final @Nullable Fact fact;
-    private final BiFunction<RequestContext, String, @Nullable String> value;
+    private final Value value;
 
-    KeyKind(
-            char letter,
-            Form form,
-            Owner owner,
-            @Nullable Fact fact,
-            BiFunction<RequestContext, String, @Nullable String> value) {
+    /**
+     * How a request's value is read.
+     *
+     * @param of the value; {@code null} if there is none
+     * @param sent what the client has sent where the value would be
+     */
+    private record Value(
+            BiFunction<RequestContext, String, @Nullable String> of,
+            BiFunction<RequestContext, String, List<String>> sent) {}
+
+    KeyKind(char letter, Form form, Owner owner, @Nullable Fact fact, Value value) {
         this.letter = letter;
         this.form = form;
         this.owner = owner;
         this.fact = fact;
         this.value = value;
+    }
+
+    /** What the application says: no client can send something in its place that makes it missing. */
+    private static Value known(BiFunction<RequestContext, String, @Nullable String> value) {
+        return new Value(value, (context, name) -> List.of());
+    }
+
+    /** What the client has sent, if that is one value. */
+    private static Value sentOnce(BiFunction<RequestContext, String, List<String>> sent) {
+        return new Value(
+                (context, name) -> {
+                    List<String> values = sent.apply(context, name);
+                    return values.size() == 1 ? values.get(0) : null;
+                },
+                sent);
     }
 
     /** The kind that is written like this; {@code null} if there is none. */
@@ -156,7 +178,7 @@ public enum KeyKind {
     /** The value of a request; {@code null} if it has none. */
     @Nullable
     String valueOf(RequestContext context, String name) {
-        return value.apply(context, name);
+        return value.of.apply(context, name);
     }
 
     /** Whether every request has a value. */
@@ -187,18 +209,8 @@ public enum KeyKind {
 
     /** Whether the request has something where the value would be: several values, or one that is blank to a limit only. */
     boolean isHidden(RequestContext context, String name) {
-        WebRequest request = context.request();
-        List<String> sent = switch (this) {
-            case HEADER -> request.headers(name);
-            case COOKIE -> cookies(request, name);
-            case QUERY -> QueryString.values(request.query(), name);
-            default -> List.of();
-        };
+        List<String> sent = value.sent.apply(context, name);
         return sent.size() > 1 || sent.stream().anyMatch(value -> !value.isBlank());
-    }
-
-    private static @Nullable String only(List<String> values) {
-        return values.size() == 1 ? values.get(0) : null;
     }
 
     private static List<String> cookies(WebRequest request, String name) {
