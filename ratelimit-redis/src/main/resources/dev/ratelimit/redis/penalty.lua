@@ -51,10 +51,15 @@ local function penalized(inside)
   return outside
 end
 
-for _, letter in ipairs({'t', 'i', 'f', 's', 'l'}) do
-  if algorithms[letter] then
-    algorithms[string.upper(letter)] = penalized(algorithms[letter])
+-- permits held at once are given back, not waited for
+local penalizable = {}
+for letter, algorithm in pairs(algorithms) do
+  if letter ~= 'c' then
+    penalizable[string.upper(letter)] = penalized(algorithm)
   end
+end
+for letter, algorithm in pairs(penalizable) do
+  algorithms[letter] = algorithm
 end
 
 -- starts the penalties of the policies that refuse, in the state and in the reply. One limit of a policy carries its

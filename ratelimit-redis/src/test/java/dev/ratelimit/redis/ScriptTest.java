@@ -83,15 +83,6 @@ class ScriptTest {
     }
 
     @ParameterizedTest
-    @EnumSource(
-            value = Algorithm.class,
-            names = {"CONCURRENCY", "PENALTY"},
-            mode = EnumSource.Mode.EXCLUDE)
-    void penalty_eachAlgorithm_isInItsList(Algorithm algorithm) throws IOException {
-        assertThat(file("penalty.lua")).as("the letters in penalty.lua").contains("'" + algorithm.letter() + "'");
-    }
-
-    @ParameterizedTest
     @ValueSource(
             strings = {
                 "f;0;1000;0;;",
