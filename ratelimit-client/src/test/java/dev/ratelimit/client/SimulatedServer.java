@@ -47,11 +47,11 @@ final class SimulatedServer implements ExchangeFunction {
         String user = String.valueOf(request.headers().getFirst(HttpHeaders.AUTHORIZATION));
         Decision decision = store.decide(List.of(policy.charge(user)));
         LimitStatus status = decision.limits().get(0);
-        String name = RateLimitDraft.name(status);
+        String name = RateLimitDraft.name(status.policy(), status.limit());
         RateLimitDraft draft = RateLimitDraft.NEWEST;
         HttpStatus code = decision.admitted() ? HttpStatus.OK : HttpStatus.TOO_MANY_REQUESTS;
         ClientResponse.Builder response = ClientResponse.create(code)
-                .header(draft.policies(), draft.policyItem(name, status))
+                .header(draft.policies(), draft.policyItem(name, status.limit()))
                 .header(draft.limits(), draft.limitItem(name, status));
         if (decision.admitted()) {
             admitted++;

@@ -4,6 +4,7 @@ import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.rules.address.ForwardedHeader;
+import dev.ratelimit.spring.rules.field.LegacyFields;
 import dev.ratelimit.spring.rules.field.RateLimitDraft;
 import dev.ratelimit.spring.rules.refusal.RejectionBody;
 import dev.ratelimit.spring.rules.rule.Rule;
@@ -227,20 +228,20 @@ public record RateLimitProperties(
     /** Which response headers are sent. */
     public enum Headers {
         /** RateLimit and RateLimit-Policy of the newest IETF draft that this version knows. */
-        DRAFT(RateLimitDraft.NEWEST, false),
+        DRAFT(RateLimitDraft.NEWEST, null),
         /** RateLimit and RateLimit-Policy of draft-ietf-httpapi-ratelimit-headers-10. */
-        DRAFT_10(RateLimitDraft.DRAFT_10, false),
+        DRAFT_10(RateLimitDraft.DRAFT_10, null),
         /** X-RateLimit-Limit, X-RateLimit-Remaining and X-RateLimit-Reset, in seconds. */
-        LEGACY(null, true),
+        LEGACY(null, LegacyFields.X_RATE_LIMIT),
         /** Those of the newest draft, and the legacy ones. */
-        BOTH(RateLimitDraft.NEWEST, true),
+        BOTH(RateLimitDraft.NEWEST, LegacyFields.X_RATE_LIMIT),
         /** No headers. */
-        NONE(null, false);
+        NONE(null, null);
 
         private final @Nullable RateLimitDraft draft;
-        private final boolean legacy;
+        private final @Nullable LegacyFields legacy;
 
-        Headers(@Nullable RateLimitDraft draft, boolean legacy) {
+        Headers(@Nullable RateLimitDraft draft, @Nullable LegacyFields legacy) {
             this.draft = draft;
             this.legacy = legacy;
         }
@@ -250,8 +251,8 @@ public record RateLimitProperties(
             return draft;
         }
 
-        /** Whether the legacy fields are sent. */
-        public boolean legacy() {
+        /** The fields of plain numbers; {@code null} if they are not sent. */
+        public @Nullable LegacyFields legacy() {
             return legacy;
         }
     }

@@ -34,7 +34,7 @@ final class RateLimitHeaders {
     private final Sequence none = new Sequence();
     private final AtomicInteger sequences = new AtomicInteger();
     private final @Nullable RateLimitDraft draft;
-    private final boolean legacy;
+    private final @Nullable LegacyFields legacy;
     private final boolean exposeShared;
     private final List<String> names;
 
@@ -48,15 +48,15 @@ final class RateLimitHeaders {
      * Creates headers of one kind, both or neither.
      *
      * @param draft how the fields of a draft are written; {@code null} for none
-     * @param legacy whether there are the older fields
+     * @param legacy the older fields; {@code null} for none
      * @param exposeShared whether the headers include budgets that do not belong to the caller alone
      */
-    RateLimitHeaders(@Nullable RateLimitDraft draft, boolean legacy, boolean exposeShared) {
+    RateLimitHeaders(@Nullable RateLimitDraft draft, @Nullable LegacyFields legacy, boolean exposeShared) {
         this.draft = draft;
         this.legacy = legacy;
         this.exposeShared = exposeShared;
         List<String> all = new ArrayList<>(draft == null ? List.of() : draft.names());
-        all.addAll(legacy ? LegacyFields.NAMES : List.of());
+        all.addAll(legacy == null ? List.of() : legacy.names());
         this.names = List.copyOf(all);
     }
 
@@ -112,7 +112,7 @@ final class RateLimitHeaders {
                 sequence = after(sequence, status, draft);
                 limits = StructuredField.append(limits, draft.limitItem(sequence.name, status));
             }
-            if (legacy && !status.limit().concurrency()) {
+            if (legacy != null && !status.limit().concurrency()) {
                 tightest = tightest == null || TIGHTEST_FIRST.compare(status, tightest) < 0 ? status : tightest;
             }
         }
@@ -126,8 +126,8 @@ final class RateLimitHeaders {
                 response.setHeader(draft.policies(), sequence.policies);
                 response.setHeader(draft.limits(), limits);
             }
-            if (tightest != null) {
-                LegacyFields.write(tightest, response);
+            if (legacy != null && tightest != null) {
+                legacy.write(tightest, response);
             }
         }
     }
@@ -140,7 +140,7 @@ final class RateLimitHeaders {
                 return known.get(i);
             }
         }
-        Sequence next = new Sequence(before, status, draft);
+        Sequence next = new Sequence(before, policy, status.limit(), draft);
         if (before.kept && known.size() < MAX_OF_ONE_NAME && sequences.get() < MAX_SEQUENCES) {
             next.kept = true;
             sequences.incrementAndGet();
@@ -176,11 +176,11 @@ final class RateLimitHeaders {
             this.policies = "";
         }
 
-        Sequence(Sequence before, LimitStatus status, RateLimitDraft draft) {
-            this.policy = status.policy();
-            this.limit = status.limit();
-            this.name = RateLimitDraft.name(status);
-            this.policies = StructuredField.append(before.policies, draft.policyItem(name, status));
+        Sequence(Sequence before, Policy policy, Limit limit, RateLimitDraft draft) {
+            this.policy = policy;
+            this.limit = limit;
+            this.name = RateLimitDraft.name(policy, limit);
+            this.policies = StructuredField.append(before.policies, draft.policyItem(name, limit));
         }
 
         @SuppressWarnings("ReferenceEquality") // an equal policy is written again

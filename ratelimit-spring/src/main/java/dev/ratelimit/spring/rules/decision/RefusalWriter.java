@@ -1,7 +1,9 @@
 package dev.ratelimit.spring.rules.decision;
 
+import dev.ratelimit.Limit;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Policy;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.Rejection;
@@ -33,7 +35,7 @@ final class RefusalWriter {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final RateLimitHeaders headers;
-    private final RefusalTexts texts = new RefusalTexts();
+    private final RefusalTexts texts = new RefusalTexts(this::text);
 
     /** Writes the body instead, unless it is {@code null}. */
     private final @Nullable RejectionHandler handler;
@@ -187,19 +189,21 @@ final class RefusalWriter {
         LimitStatus worst = violated.get(0);
         RefusalFormat as = refusing.rules().ruleOf(worst.charge()).format();
         if (worst.retryAfterNanos() == LimitAlgorithm.NEVER) {
-            return rendered(exceeded(policies, null, neverBy(describe(worst)), as), as);
+            return rendered(exceeded(policies, null, neverBy(describe(worst.policy(), worst.limit())), as), as);
         }
         long wait = refusing.rules().ruleOf(worst.charge()).jitter().addTo(worst.retryAfterNanos());
         Duration exact = Duration.ofNanos(wait);
         RefusalTexts.Cause cause =
                 new RefusalTexts.Cause(worst.policy(), worst.limit(), policies, as, WholeSeconds.retryAfter(wait));
-        RefusalTexts.Text text = texts.find(cause);
-        if (text == null) {
-            String detail = "Limit " + describe(worst) + " is exceeded. " + retryAfter(wait);
-            text = text(exceeded(policies, exact, detail, as), as);
-            texts.keep(cause, text);
-        }
+        RefusalTexts.Text text = texts.of(cause);
         return new Refusal(new Rejection(Rejection.Reason.EXCEEDED, as.status(), policies, exact, text.detail()), text);
+    }
+
+    private RefusalTexts.Text text(RefusalTexts.Cause cause) {
+        Duration wait = Duration.ofSeconds(cause.seconds());
+        String detail =
+                "Limit " + describe(cause.policy(), cause.limit()) + " is exceeded. " + retryAfter(wait.toNanos());
+        return text(exceeded(cause.violated(), wait, detail, cause.format()), cause.format());
     }
 
     /** Refused without regard to budgets. */
@@ -220,8 +224,8 @@ final class RefusalWriter {
         return new Rejection(Rejection.Reason.EXCEEDED, as.status(), policies, wait, detail == null ? text : detail);
     }
 
-    private static String describe(LimitStatus status) {
-        return "'" + status.policy().name() + "' of " + status.limit().describe();
+    private static String describe(Policy policy, Limit limit) {
+        return "'" + policy.name() + "' of " + limit.describe();
     }
 
     private static String neverBy(String limit) {

@@ -4,22 +4,29 @@ import dev.ratelimit.LimitStatus;
 import dev.ratelimit.spring.WebResponse;
 import java.util.List;
 
-/** The fields before the drafts: plain numbers, with room for one limit. The reset is in seconds, not a date. */
-public final class LegacyFields {
+/**
+ * Fields of plain numbers, with room for one limit, as they were before the drafts had structured fields. Other names are
+ * another constant here, and a value of {@code ratelimit.headers}.
+ *
+ * @param limit the name of the field for the capacity
+ * @param remaining the name of the field for what is left
+ * @param reset the name of the field for the seconds until the budget is full; not a date
+ */
+public record LegacyFields(String limit, String remaining, String reset) {
 
-    private static final String LIMIT = "X-RateLimit-Limit";
-    private static final String REMAINING = "X-RateLimit-Remaining";
-    private static final String RESET = "X-RateLimit-Reset";
+    /** What most APIs send. */
+    public static final LegacyFields X_RATE_LIMIT =
+            new LegacyFields("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset");
 
     /** The names of all fields. */
-    public static final List<String> NAMES = List.of(LIMIT, REMAINING, RESET);
-
-    private LegacyFields() {}
+    public List<String> names() {
+        return List.of(limit, remaining, reset);
+    }
 
     /** Writes one limit. */
-    public static void write(LimitStatus status, WebResponse response) {
-        response.setHeader(LIMIT, Long.toString(status.limit().capacity()));
-        response.setHeader(REMAINING, Long.toString(status.remaining()));
-        response.setHeader(RESET, Long.toString(WholeSeconds.of(status.fullAfterNanos())));
+    public void write(LimitStatus status, WebResponse response) {
+        response.setHeader(limit, Long.toString(status.limit().capacity()));
+        response.setHeader(remaining, Long.toString(status.remaining()));
+        response.setHeader(reset, Long.toString(WholeSeconds.of(status.fullAfterNanos())));
     }
 }

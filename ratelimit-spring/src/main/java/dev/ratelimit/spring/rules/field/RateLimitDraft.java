@@ -1,6 +1,8 @@
 package dev.ratelimit.spring.rules.field;
 
+import dev.ratelimit.Limit;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.Policy;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -53,19 +55,18 @@ public record RateLimitDraft(
     }
 
     /** Names a limit in both fields: as its policy or, if that has several, with the seconds of its period. */
-    public static String name(LimitStatus status) {
-        String name = status.policy().name();
-        boolean several = status.policy().limits().size() > 1;
+    public static String name(Policy policy, Limit limit) {
+        boolean several = policy.limits().size() > 1;
         return StructuredField.string(
-                several ? name + "/" + WholeSeconds.of(status.limit().rate().periodNanos()) : name);
+                several ? policy.name() + "/" + WholeSeconds.of(limit.rate().periodNanos()) : policy.name());
     }
 
-    /** The item of a limit for the first field. */
-    public String policyItem(String name, LimitStatus status) {
-        String item = name + quota + status.limit().capacity();
-        return status.limit().concurrency()
+    /** The item of a limit for the first field, which is kept for other requests: it is made of the limit alone. */
+    public String policyItem(String name, Limit limit) {
+        String item = name + quota + limit.capacity();
+        return limit.concurrency()
                 ? item + unit + CONCURRENT_REQUESTS
-                : item + window + WholeSeconds.of(status.limit().replenishNanos());
+                : item + window + WholeSeconds.of(limit.replenishNanos());
     }
 
     /** The item of a limit for the second field. Nobody knows when a request will be complete. */

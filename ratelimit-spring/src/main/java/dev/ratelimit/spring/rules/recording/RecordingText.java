@@ -94,7 +94,7 @@ final class RecordingText {
     private static String algorithm(Limit limit) {
         return Stream.of(Algorithm.values())
                 .map(Algorithm::toString)
-                .filter(name -> limit.toString().contains("(" + name))
+                .filter(name -> limit.toString().matches(".*\\(" + name + "[,)].*"))
                 .findFirst()
                 .orElse("");
     }

@@ -4,12 +4,13 @@ import dev.ratelimit.Limit;
 import dev.ratelimit.Policy;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The texts of recent refusals: a limit refuses many requests with the same wait in whole seconds. They depend on the
- * configuration and on this wait, and contain nothing of a request. A fixed number of places, each for the last text
- * that belongs there. Thread-safe.
+ * The texts of refusals, of which recent ones are kept: a limit refuses many requests with the same wait in whole seconds. A text
+ * is made of its cause alone, so that nothing of one request can get into the answer to another; what is of a request is to be
+ * added when the answer is written. A fixed number of places, each for the last text that belongs there. Thread-safe.
  */
 public final class RefusalTexts {
 
@@ -39,15 +40,22 @@ public final class RefusalTexts {
 
     private final AtomicReferenceArray<@Nullable Kept> places = new AtomicReferenceArray<>(PLACES);
 
-    /** The text of a refusal, {@code null} if it is not kept. */
-    public @Nullable Text find(Cause cause) {
-        Kept kept = places.get(place(cause));
-        return kept != null && kept.cause().equals(cause) ? kept.text() : null;
+    private final Function<Cause, Text> renderer;
+
+    /** Keeps what this function makes; equal causes must give equal texts. */
+    public RefusalTexts(Function<Cause, Text> renderer) {
+        this.renderer = renderer;
     }
 
-    /** Keeps a text in place of another. */
-    public void keep(Cause cause, Text text) {
-        places.set(place(cause), new Kept(cause, text));
+    /** The text of a refusal. */
+    public Text of(Cause cause) {
+        int place = place(cause);
+        Kept kept = places.get(place);
+        if (kept == null || !kept.cause().equals(cause)) {
+            kept = new Kept(cause, renderer.apply(cause));
+            places.set(place, kept);
+        }
+        return kept.text();
     }
 
     private static int place(Cause cause) {

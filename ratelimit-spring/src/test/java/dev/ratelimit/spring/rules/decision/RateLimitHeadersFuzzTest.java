@@ -13,6 +13,7 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.rules.field.LegacyFields;
 import dev.ratelimit.spring.rules.field.RateLimitDraft;
 import dev.ratelimit.spring.rules.request.RecordedResponse;
 import java.time.Duration;
@@ -90,7 +91,7 @@ class RateLimitHeadersFuzzTest {
 
     @Test
     void write_manyPoliciesOfOneName_leavesRoomForOthers() {
-        RateLimitHeaders headers = new RateLimitHeaders(RateLimitDraft.DRAFT_10, false, true);
+        RateLimitHeaders headers = new RateLimitHeaders(RateLimitDraft.DRAFT_10, null, true);
         Policy second = Policy.of("second", limit(5));
         for (int i = 0; i < 2_000; i++) {
             policies(headers, Policy.of("plan", limit(1 + i % 20)), second);
@@ -105,7 +106,7 @@ class RateLimitHeadersFuzzTest {
     /** A store may tell only the limits that refuse. */
     @Test
     void write_oneOfTheLimitsOfAPolicy_isThatLimit() {
-        RateLimitHeaders headers = new RateLimitHeaders(RateLimitDraft.DRAFT_10, false, true);
+        RateLimitHeaders headers = new RateLimitHeaders(RateLimitDraft.DRAFT_10, null, true);
         Policy several = Policy.of("several", limit(1_000_000_000L), limit(60_000_000_000L));
         List<LimitStatus> told = store.decide(List.of(several.charge())).limits();
 
@@ -118,7 +119,7 @@ class RateLimitHeadersFuzzTest {
 
     @Test
     void write_anyPolicies_areStructuredFieldsThatSayHowTheyStand() {
-        RateLimitHeaders headers = new RateLimitHeaders(RateLimitDraft.DRAFT_10, true, true);
+        RateLimitHeaders headers = new RateLimitHeaders(RateLimitDraft.DRAFT_10, LegacyFields.X_RATE_LIMIT, true);
         names.run(refusing(name -> {
             Policy one = Policy.of(name, limit(upTo(1L << 55)));
             Policy two = Policy.of("several", limit(upTo(1L << 30)), limit(upTo(1L << 50)));

@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +35,8 @@ import org.springframework.boot.context.properties.source.MapConfigurationProper
 class RefusalWriterTest {
 
     private static final int REFUSALS = 200;
+
+    private static final AtomicInteger OTHERS = new AtomicInteger();
 
     private final FakeTicker ticker = new FakeTicker();
     private final Map<String, String> written = new TreeMap<>(Map.of(
@@ -60,7 +63,10 @@ class RefusalWriterTest {
     }
 
     private static RecordedRequest by(String user, String plan) {
-        return new RecordedRequest("GET", "/").by(user).with("X-Plan", plan);
+        // each differs from all others, so that what gets from one into the answer to another is seen
+        return new RecordedRequest("GET", "/" + OTHERS.incrementAndGet())
+                .by(user)
+                .with("X-Plan", plan);
     }
 
     /** Asks until a request is refused. */

@@ -30,9 +30,9 @@ class RateLimitDraftTest {
         RateLimitDraft draft = RateLimitDraft.DRAFT_10;
 
         assertThat(draft.names()).containsExactly("RateLimit-Policy", "RateLimit");
-        assertThat(draft.policyItem("\"user\"", rate)).isEqualTo("\"user\";q=5;w=60");
+        assertThat(draft.policyItem("\"user\"", rate.limit())).isEqualTo("\"user\";q=5;w=60");
         assertThat(draft.limitItem("\"user\"", rate)).isEqualTo("\"user\";r=2;t=12");
-        assertThat(draft.policyItem("\"held\"", held)).isEqualTo("\"held\";q=4;qu=\"concurrent-requests\"");
+        assertThat(draft.policyItem("\"held\"", held.limit())).isEqualTo("\"held\";q=4;qu=\"concurrent-requests\"");
         assertThat(draft.limitItem("\"held\"", held)).isEqualTo("\"held\";r=1");
     }
 
@@ -54,8 +54,8 @@ class RateLimitDraftTest {
     void name_ofOneOfSeveralLimits_endsWithItsSeconds() {
         Policy two = Policy.of("two", TokenBucket.of(Rate.parse("1/second")), TokenBucket.of(Rate.parse("5/hour")));
 
-        assertThat(RateLimitDraft.name(status(two))).isEqualTo("\"two/1\"");
-        assertThat(RateLimitDraft.name(rate)).isEqualTo("\"user\"");
+        assertThat(RateLimitDraft.name(two, two.limits().get(0))).isEqualTo("\"two/1\"");
+        assertThat(RateLimitDraft.name(rate.policy(), rate.limit())).isEqualTo("\"user\"");
     }
 
     @Test
