@@ -57,8 +57,11 @@ public final class StageCharges {
     private final StoreAnswer answer;
     private @Nullable Reservation reservation;
 
-    /** To be told if what policies charge is given back. */
-    private volatile List<Decided> decided = List.of();
+    /** To be told if what policies charge is given back. Guarded by the monitor. */
+    private List<Decided> decided = List.of();
+
+    /** Of which rules that was given back, perhaps before anybody was told what they have decided. */
+    private Predicate<Rule> givenBack = rule -> false;
 
     /** Somebody who was told what the limits of a rule have decided. */
     private record Decided(Rule rule, Runnable givenBack) {}
@@ -224,7 +227,12 @@ public final class StageCharges {
     }
 
     private void tellRefund(Predicate<Rule> part) {
-        decided.stream()
+        List<Decided> all;
+        synchronized (this) {
+            givenBack = part;
+            all = decided;
+        }
+        all.stream()
                 .filter(one -> part.test(one.rule()))
                 .forEach(one -> one.givenBack().run());
     }
@@ -355,11 +363,20 @@ public final class StageCharges {
         if (!one.isOfOwnLimits()) {
             return;
         }
-        Runnable givenBack = outcomes.decided(one.rule(), one.charge(), refused, request);
-        if (givenBack != null) {
+        Runnable undo = outcomes.decided(one.rule(), one.charge(), refused, request);
+        if (undo == null) {
+            return;
+        }
+        boolean late;
+        synchronized (this) {
             List<Decided> more = new ArrayList<>(decided);
-            more.add(new Decided(one.rule(), givenBack));
+            more.add(new Decided(one.rule(), undo));
             decided = more;
+            late = givenBack.test(one.rule());
+        }
+        if (late) {
+            // some requests are counted only at their end
+            undo.run();
         }
     }
 

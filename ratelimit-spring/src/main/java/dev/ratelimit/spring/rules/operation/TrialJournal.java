@@ -172,6 +172,9 @@ public final class TrialJournal {
         if (running && rules.inForce().mode(policy) == Mode.OFF) {
             remarks.add("the policy is off, so no request reaches the trial");
         }
+        if (trial.rule().metered()) {
+            remarks.add("the trial counts what requests reserve, whatever the application settles");
+        }
         if (trial.lost() > 0) {
             remarks.add("more than " + Trial.KEYS + " keys were active at once, and " + trial.lost()
                     + " were forgotten, so more would be refused");

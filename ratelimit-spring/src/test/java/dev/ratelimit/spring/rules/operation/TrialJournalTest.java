@@ -189,6 +189,30 @@ class TrialJournalTest {
     }
 
     @Test
+    void freeResponse_thatIsCountedAtItsEnd_isGivenBackToTheTrial_too() {
+        LiveRules live = new LiveRules("p.limit=5/hour", "p.key=ip", "p.count=401");
+        RequestLimiter before = live.limiter.beforeSecurity();
+        live.policies.startTrial("p", RateLimitTrial.of("1/hour"));
+
+        for (int i = 0; i < 3; i++) {
+            ChargedRequest charged = before.charge(null, get("/"));
+            charged.settle(List.of(200));
+            charged.countAdmitted();
+        }
+
+        assertCounts(live, 3, 0, 0, 0);
+    }
+
+    @Test
+    void policy_whoseCostIsSettled_isRemarked() {
+        LiveRules live = new LiveRules("p.limit=50/hour", "p.permits=5");
+        live.policies.startTrial("p", RateLimitTrial.of("10/hour"));
+
+        assertThat(live.trials.report("p", true))
+                .containsEntry("remark", "the trial counts what requests reserve, whatever the application settles");
+    }
+
+    @Test
     void costs_addUp_asTheyDoForThePolicy() {
         LiveRules live = new LiveRules(Pages.class);
         live.policies.startTrial("report", RateLimitTrial.of("5/hour"));
