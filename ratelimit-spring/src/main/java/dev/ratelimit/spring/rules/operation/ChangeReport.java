@@ -68,12 +68,28 @@ record ChangeReport(
         if (change.paths() != null) {
             after.rule(policy).match().paths().texts().forEach(path -> add(remarks, "", paths.apply(path)));
         }
+        add(remarks, "", afterwards());
         if (change.maxWait() != null) {
             remarks.add(
                     "requests that already wait keep the time that they have, unless their permits take longer than the"
                             + " new one");
         }
         return remarks;
+    }
+
+    /** What an operator has changed before does not come back. */
+    private @Nullable String afterwards() {
+        RateLimitChange earlier = before.change();
+        boolean ends = change.duration() != null || change.until() != null;
+        return ends
+                        && earlier != null
+                        && (replaces(RateLimitChange::limit, earlier) || replaces(RateLimitChange::mode, earlier))
+                ? "at its end, what the configuration says is in force again, and not " + before
+                : null;
+    }
+
+    private boolean replaces(Function<RateLimitChange, @Nullable Object> property, RateLimitChange earlier) {
+        return property.apply(change) != null && property.apply(earlier) != null;
     }
 
     private static void add(List<String> remarks, String where, @Nullable String remark) {

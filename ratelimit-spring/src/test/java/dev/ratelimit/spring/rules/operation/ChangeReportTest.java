@@ -53,6 +53,22 @@ class ChangeReportTest {
     }
 
     @Test
+    void changeWithAnEnd_inPlaceOfAnother_saysThatThatOneDoesNotComeBack() {
+        LiveRules live = new LiveRules("p.limit=100/minute", "p.key=user");
+        RateLimitChange later = RateLimitChange.toLimit("300/minute").lasting(Duration.ofHours(2));
+        assertThat(String.valueOf(live.preview("p", later, false, null, false).get("remark")))
+                .doesNotContain("at its end");
+
+        live.policies.change("p", RateLimitChange.toLimit("40/minute"));
+
+        assertThat(String.valueOf(live.preview("p", later, false, null, false).get("remark")))
+                .contains("at its end, what the configuration says is in force again, and not 40/minute");
+        assertThat(String.valueOf(live.preview("p", RateLimitChange.toLimit("300/minute"), false, null, false)
+                        .get("remark")))
+                .doesNotContain("at its end");
+    }
+
+    @Test
     void plan_isChanged_withItsBurst_andOthersStay_untilThePolicyIsRestored() {
         LiveRules live = withPlans();
         assertThat(live.admitted(20, pro("alice"))).isEqualTo(20);
