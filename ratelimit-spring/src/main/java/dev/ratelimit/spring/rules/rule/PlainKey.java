@@ -32,6 +32,9 @@ public record PlainKey(
     /** Stands for all callers without a value for a part. */
     private static final String SHARED = "-";
 
+    /** What reports show in place of a key that may not be shown. */
+    private static final Pattern HASH = Pattern.compile("#[0-9a-f]{12}");
+
     /** How long a part of a key is. */
     private static final Pattern LENGTH = Pattern.compile("\\d{1,4}");
 
@@ -121,7 +124,12 @@ public record PlainKey(
 
     private static @Nullable IpAddress append(KeyPart part, String value, KeyEncoder to) {
         boolean ip = part.kind() == KeyKind.IP;
-        if (ip || value.startsWith(ADDRESS)) {
+        if (HASH.matcher(value).matches()) {
+            throw new IllegalArgumentException(Quotation.of(value)
+                    + " stands for a key that is not shown; write the key, or a backslash before it if it is the value of"
+                    + " a request");
+        }
+        if (ip || isAddress(value)) {
             return appendAddress(withoutPrefix(value), to);
         }
         String own = value.startsWith(LITERAL) ? value.substring(1) : value;
@@ -145,7 +153,8 @@ public record PlainKey(
     }
 
     private static String literal(KeyKind kind, String value) {
-        boolean ambiguous = value.startsWith(ADDRESS)
+        boolean ambiguous = isAddress(value)
+                || HASH.matcher(value).matches()
                 || value.equals(SHARED)
                 || value.startsWith(LITERAL)
                 || (kind.isUser() && AddressRange.isAddress(value));
@@ -157,16 +166,25 @@ public record PlainKey(
         return ADDRESS + address;
     }
 
-    /** The address of a value that may begin with {@code ip:}. */
-    static String withoutPrefix(String value) {
-        return value.startsWith(ADDRESS) ? value.substring(ADDRESS.length()) : value;
+    private static boolean isAddress(String value) {
+        return value.regionMatches(true, 0, ADDRESS, 0, ADDRESS.length());
     }
 
-    /** A network is as good as an address of it. */
+    /** The address of a value that may begin with {@code ip:}. */
+    static String withoutPrefix(String value) {
+        return isAddress(value) ? value.substring(ADDRESS.length()) : value;
+    }
+
+    /** A network is as good as an address of it if it has a budget of its own, as those of IPv6 have. */
     private static IpAddress appendAddress(String value, KeyEncoder to) {
         int slash = value.indexOf('/');
         IpAddress address = address(slash < 0 ? value : value.substring(0, slash));
         to.append(address);
+        if (slash >= 0 && !to.toString().endsWith(":" + AddressRange.parse(value))) {
+            throw new IllegalArgumentException(
+                    Quotation.of(value) + " is a network, of which each caller has a budget of"
+                            + " its own; write the address of one caller");
+        }
         return address;
     }
 

@@ -30,6 +30,8 @@ import java.util.Objects;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 
@@ -118,6 +120,35 @@ class LivePoliciesTest {
                 .hasMessageContaining("'here' is not an address");
         assertThatThrownBy(() -> live.policies.state("p", "::1", "POST", " ", "1", "2", "bob", "7"))
                 .hasMessageContaining("the value of header:x-id is blank");
+    }
+
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', textBlock = """
+            user | #e90c73466232 | stands for a key that is not shown; write the key
+            user | IP:10.0.0.999 | is not an address; write
+            user | ip:10.0.0.0/24 | is a network, of which each caller has a budget
+            ip | 10.0.0.7/8 | is a network, of which each caller has a budget
+            ip | #e90c73466232 | stands for a key that is not shown""")
+    void key_thatNoRequestHas_isRefused_whateverIsDoneWithIt(String by, String key, String why) {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=" + by);
+
+        assertThatThrownBy(() -> live.policies.reset("p", key)).hasMessageContaining(why);
+        assertThatThrownBy(() -> live.policies.state("p", key)).isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void key_thatLooksLikeAnother_isWrittenWithABackslash() {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
+        live.admitted(3, get("/").by("#e90c73466232"));
+        live.admitted(2, get("/").from("10.0.0.7"));
+        Rule rule = live.rules.inForce().rule("p");
+        String key = PlainKey.of(rule, live.rules.inForce().sources(), List.of("\\#e90c73466232"))
+                .key();
+
+        assertThat(remaining(live.policies, "p", "\\#e90c73466232")).containsExactly(7L);
+        assertThat(PlainKey.valuesOf(rule, key)).containsExactly("\\#e90c73466232");
+        assertThat(remaining(live.policies, "p", "IP:10.0.0.7")).containsExactly(8L);
+        assertThat(remaining(live.policies, "p", "ip:10.0.0.7/32")).containsExactly(8L);
     }
 
     @Test
