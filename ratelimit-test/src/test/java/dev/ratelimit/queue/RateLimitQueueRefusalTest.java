@@ -146,6 +146,24 @@ class RateLimitQueueRefusalTest {
     }
 
     @Test
+    void refusedAgainAtTheHead_isToldItsOwnWaitAlone() {
+        Policy slow = Policy.of("slow", TokenBucket.of(Rate.parse("1/10s")));
+        try (QueueScene scene = new QueueScene("slow", upTo(Duration.ofSeconds(60), 10))) {
+            scene.ask(slow.charge("k"));
+            CompletableFuture<Decision> ahead = scene.ask(slow.charge("k"));
+            CompletableFuture<Decision> waiting = scene.ask(slow.charge("k"));
+            ahead.cancel(false);
+            scene.advance(Duration.ofSeconds(2));
+            scene.queue.wake("slow");
+            scene.advance(Duration.ofSeconds(1));
+
+            scene.queue.close();
+
+            assertThat(retryAfter(waiting)).isEqualTo(Duration.ofSeconds(7));
+        }
+    }
+
+    @Test
     void storeThatTellsNoStatus_isCompleted() {
         Charge charge = SLOTS.charge("k");
         Decision silent = new Decision(true, List.of(charge), List.of(), null);
