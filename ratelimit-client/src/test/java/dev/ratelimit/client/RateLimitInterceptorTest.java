@@ -218,6 +218,33 @@ class RateLimitInterceptorTest {
     }
 
     @Test
+    void webClient_withinACallOfItsThread_isNotHeldByItsBound() {
+        server.answer(200, "RateLimit", "\"a\";r=1;t=60");
+        ClientLimits limits = limits().build();
+        WebClient tokens = WebClient.builder()
+                .baseUrl(server.url())
+                .filter(new RateLimitExchangeFilter(limits))
+                .build();
+        RestClient client = client(limits)
+                .mutate()
+                .requestInterceptor((request, body, execution) -> {
+                    String token = tokens.get()
+                            .uri("/token")
+                            .retrieve()
+                            .bodyToMono(String.class)
+                            .block();
+                    request.getHeaders().setBearerAuth(String.valueOf(token));
+                    return execution.execute(request, body);
+                })
+                .build();
+
+        assertThat(get(client, "/")).isEqualTo("hello");
+        assertThat(get(client, "/")).isEqualTo("hello");
+
+        assertThat(server.requests()).isEqualTo(4);
+    }
+
+    @Test
     void concurrency_underLoad_isNeverExceeded() throws Exception {
         ClientLimits limits = ClientLimits.builder()
                 .policy(HELD)
