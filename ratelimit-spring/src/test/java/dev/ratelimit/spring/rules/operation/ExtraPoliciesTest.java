@@ -150,6 +150,23 @@ class ExtraPoliciesTest {
     }
 
     @Test
+    void mode_endsWithThePathsThatAreGivenLater() {
+        LiveRules live = new LiveRules("p.limit=100/minute");
+        live.policies.change(
+                EXTRA, RateLimitChange.toMode(Mode.SHADOW).onPaths("/orders/*").lasting(Duration.ofHours(1)));
+        live.policies.change(
+                EXTRA,
+                new RateLimitChange(null, null, null).onPaths("/orders/*", "/x").lasting(Duration.ofHours(2)));
+
+        live.ticker.advance(Duration.ofHours(1));
+        assertThat(live.rules.inForce().mode(EXTRA)).isEqualTo(Mode.SHADOW);
+        assertThat(live.admitted(100, get("/x"))).isEqualTo(100);
+        live.ticker.advance(Duration.ofHours(1));
+
+        assertThat(live.policies.names()).containsExactly("p");
+    }
+
+    @Test
     void annotation_withTheNameOfOneOfThem_isAMistake() {
         assertThatThrownBy(() -> new LiveRules(Named.class, "p.limit=100/minute"))
                 .isInstanceOf(RateLimitConfigurationException.class)
