@@ -102,9 +102,9 @@ class FormsTest {
     }
 
     /** Without a length, so that nobody knows before the end how large it is. */
-    private static RawResponse chunked(RunningApp app, String form) {
+    private static RawResponse chunked(RunningApp app, String path, String form) {
         String chunks = Integer.toHexString(form.length()) + "\r\n" + form + "\r\n0";
-        return app.client().send("POST /ignored HTTP/1.1", FORM, "Transfer-Encoding: chunked\r\n\r\n" + chunks);
+        return app.client().send("POST " + path + " HTTP/1.1", FORM, "Transfer-Encoding: chunked\r\n\r\n" + chunks);
     }
 
     @Test
@@ -131,10 +131,11 @@ class FormsTest {
                 List.of(Forms.class),
                 "ratelimit.policies.by-form.limit=2/hour",
                 "ratelimit.policies.by-form.key=#request.getParameter('a')")) {
-            assertThat(chunked(app, "a=1&b=2").body()).isEqualTo("ignored");
+            assertThat(chunked(app, "/ignored", "a=1&b=2").body()).isEqualTo("ignored");
             // more than the reader of forms keeps
             try {
-                assertThat(chunked(app, "a=1&b=" + "2".repeat(300_000)).status())
+                assertThat(chunked(app, "/ignored", "a=1&b=" + "2".repeat(300_000))
+                                .status())
                         .isEqualTo(500);
             } catch (UncheckedIOException reset) {
                 // the server may close the connection before it has received all
@@ -170,6 +171,23 @@ class FormsTest {
             assertThat(post(app, "/form").body()).isEqualTo("form {a=[1], b=[2]}");
             assertThat(post(app, "/body").body()).isEqualTo("body a=1&b=2");
             assertThat(post(app, "/form").status()).isEqualTo(429);
+        }
+    }
+
+    /** More than the reader of forms keeps, which nobody knows before the end. */
+    @ParameterizedTest
+    @EnumSource(Server.class)
+    void largeForm_whoseBytesAFilterHasRead_isNotCut(Server server) {
+        String form = "a=1&" + "b=2&".repeat(80_000) + "c=3";
+        try (RunningApp plain = RunningApp.start(
+                        server, List.of(ReadsBytesFirst.class, Forms.class), "ratelimit.enabled=false");
+                RunningApp app = RunningApp.start(
+                        server,
+                        List.of(ReadsBytesFirst.class, Forms.class),
+                        "ratelimit.policies.by-address.limit=2/hour")) {
+            assertThat(chunked(app, "/ignored", form).body()).isEqualTo("ignored");
+            assertThat(chunked(app, "/form", form).status())
+                    .isEqualTo(chunked(plain, "/form", form).status());
         }
     }
 
