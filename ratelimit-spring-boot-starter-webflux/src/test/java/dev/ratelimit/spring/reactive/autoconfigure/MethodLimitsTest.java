@@ -31,6 +31,7 @@ import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.SignalType;
@@ -225,6 +226,17 @@ class MethodLimitsTest {
         target.held.tryEmitValue("free");
 
         await().untilAsserted(() -> assertThat(app.get("/hold").status()).isEqualTo(200));
+    }
+
+    @Test
+    void heldPermit_comesBackWhenTheCallIsCancelled() {
+        Disposable call = mails.hold().subscribe();
+        assertThatThrownBy(() -> mails.hold().block()).isInstanceOf(RateLimitExceededException.class);
+
+        call.dispose();
+
+        target.held.tryEmitValue("free");
+        assertThat(mails.hold().block()).isEqualTo("free");
     }
 
     @Test
