@@ -178,6 +178,17 @@ class ResolversTest {
     }
 
     @Test
+    void session_thatACookieInvents_isMissing() {
+        restart(
+                "ratelimit.policies.sessions.limit=1/minute",
+                "ratelimit.policies.sessions.key=session",
+                "ratelimit.policies.sessions.match.paths=/session");
+
+        assertThat(app.get("/session", "Cookie: SESSION=one").status()).isEqualTo(200);
+        assertThat(app.get("/session", "Cookie: SESSION=other").status()).isEqualTo(429);
+    }
+
+    @Test
     void form_isReadForAKeyAlone() {
         restart(
                 "ratelimit.policies.accounts.limit=1/minute",
