@@ -11,6 +11,7 @@ import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -50,7 +51,9 @@ class OtherServletTest {
         ServletRegistrationBean<HttpServlet> mailServlet(Mails mails) {
             HttpServlet servlet = new HttpServlet() {
                 @Override
-                protected void doGet(HttpServletRequest request, HttpServletResponse response) throws ServletException {
+                protected void doGet(HttpServletRequest request, HttpServletResponse response)
+                        throws ServletException, IOException {
+                    response.getOutputStream().print("partial");
                     try {
                         mails.send();
                     } catch (RateLimitExceededException e) {
@@ -127,6 +130,7 @@ class OtherServletTest {
 
         assertThat(refused.status()).isEqualTo(429);
         assertThat(refused.header("Retry-After")).isNotNull();
+        assertThat(refused.body()).startsWith("{").endsWith("}");
         assertThat(app.get("/mails/wrapped").status()).isEqualTo(429);
     }
 }
