@@ -2,7 +2,9 @@ package dev.ratelimit.spring.reactive.autoconfigure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -14,6 +16,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpStatus;
 import org.springframework.stereotype.Service;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.server.ServerWebExchange;
@@ -109,8 +112,29 @@ class OtherFiltersTest {
         }
     }
 
+    /** Answers refusals itself, without a status. */
+    @RestController
+    static class Answering {
+
+        private final Mails mails;
+
+        Answering(Mails mails) {
+            this.mails = mails;
+        }
+
+        @GetMapping("/answered")
+        Mono<String> send() {
+            return mails.send();
+        }
+
+        @ExceptionHandler
+        String refused(RateLimitExceededException e) {
+            return "calm down";
+        }
+    }
+
     private final RunningApp app = RunningApp.start(
-            List.of(Others.class, Mails.class, Api.class),
+            List.of(Others.class, Mails.class, Api.class, Answering.class),
             "ratelimit.policies.failures.limit=2/hour",
             "ratelimit.policies.failures.free=2xx",
             "ratelimit.policies.failures.match.paths=/session");
@@ -132,6 +156,17 @@ class OtherFiltersTest {
         assertThat(app.get("/now").status()).isEqualTo(200);
         assertThat(app.get("/now").status()).isEqualTo(429);
         assertThat(app.get("/now").header("Retry-After")).isNotNull();
+    }
+
+    @Test
+    void handlerOfRefusals_withoutAStatus_answersWithThatOfTheRefusal() {
+        assertThat(app.get("/answered").status()).isEqualTo(200);
+
+        RawResponse refused = app.get("/answered");
+
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(refused.header("RateLimit")).contains("r=0");
+        assertThat(refused.body()).isEqualTo("calm down");
     }
 
     /** What is sent is an error, because the session cannot be saved when the response is committed. */
