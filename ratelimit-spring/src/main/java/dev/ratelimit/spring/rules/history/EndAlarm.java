@@ -27,6 +27,9 @@ public final class EndAlarm implements AutoCloseable {
     private Scheduler.@Nullable Alarm alarm;
     private boolean closed;
 
+    /** Whether the task is to run whatever the clock says, and has not begun. */
+    private boolean ringing;
+
     /**
      * Creates an alarm that is not set.
      *
@@ -45,14 +48,25 @@ public final class EndAlarm implements AutoCloseable {
      */
     public synchronized void set(long micros) {
         end = micros;
-        arm(0);
+        arm();
     }
 
-    private void arm(long minNanos) {
+    /** Runs the task soon, whatever the clock says: once for all who ask before it begins. Does not wait for it. */
+    public void ring() {
+        synchronized (this) {
+            if (closed || ringing) {
+                return;
+            }
+            ringing = true;
+        }
+        execute();
+    }
+
+    private void arm() {
         cancel();
-        if (end != ChangedValue.NEVER && !closed) {
-            long nanos = Math.min(MAX_WAIT_NANOS, Math.max(minNanos, untilEnd()));
-            alarm = scheduler.schedule(this::ring, nanos);
+        if ((ringing || end != ChangedValue.NEVER) && !closed) {
+            long nanos = ringing ? RETRY_NANOS : Math.min(MAX_WAIT_NANOS, Math.max(0, untilEnd()));
+            alarm = scheduler.schedule(this::look, nanos);
         }
     }
 
@@ -60,13 +74,17 @@ public final class EndAlarm implements AutoCloseable {
         return end * 1000 - ticker.epochNanos();
     }
 
-    private void ring() {
+    private void look() {
         synchronized (this) {
-            if (closed || untilEnd() > 0) {
-                arm(0);
+            if (closed || (!ringing && untilEnd() > 0)) {
+                arm();
                 return;
             }
         }
+        execute();
+    }
+
+    private void execute() {
         try {
             scheduler.blockingExecutor().execute(this::run);
         } catch (RuntimeException | Error e) {
@@ -77,6 +95,9 @@ public final class EndAlarm implements AutoCloseable {
 
     /** Whatever the task calls, such as a listener of the application, ends this round at most. */
     private void run() {
+        synchronized (this) {
+            ringing = false;
+        }
         try {
             task.run();
         } catch (RuntimeException | Error e) {
@@ -86,7 +107,8 @@ public final class EndAlarm implements AutoCloseable {
     }
 
     private synchronized void retry() {
-        arm(RETRY_NANOS);
+        ringing = true;
+        arm();
     }
 
     private void cancel() {

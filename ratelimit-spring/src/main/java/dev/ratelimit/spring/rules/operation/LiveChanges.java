@@ -33,9 +33,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -61,7 +63,7 @@ public final class LiveChanges implements AutoCloseable {
     private final EndAlarm ends;
     private final StaleChanges stale = new StaleChanges();
 
-    /** Of what is in force. Nobody asks others under it, so that changes end in time. */
+    /** Of what is in force. Nobody asks or tells others under it, so that changes end in time. */
     private final ReentrantLock lock = new ReentrantLock();
 
     /** In force, but for changes that this instance cannot apply, because it is configured in another way. */
@@ -69,6 +71,9 @@ public final class LiveChanges implements AutoCloseable {
 
     /** When the next change ends, in microseconds. Used under the lock. */
     private long nextEnd = ChangedValue.NEVER;
+
+    /** What observers are to hear of ends: from the alarm, as they may be slow, and without a lock. In order. */
+    private final Queue<Runnable> untold = new ConcurrentLinkedQueue<>();
 
     private final OperatorActions actions;
 
@@ -225,7 +230,7 @@ public final class LiveChanges implements AutoCloseable {
                     entry,
                     properties);
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
@@ -261,7 +266,7 @@ public final class LiveChanges implements AutoCloseable {
             return new AcceptedChange(
                     policy, edit, before, rules.including(policy).version(policy), until, replaced);
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
@@ -282,7 +287,7 @@ public final class LiveChanges implements AutoCloseable {
         }
     }
 
-    /** Returns to the configuration where changes have ended. */
+    /** Returns to the configuration where changes have ended, and tells of all that have. */
     private void end() {
         lock.lock();
         try {
@@ -290,6 +295,18 @@ public final class LiveChanges implements AutoCloseable {
             ends.set(nextEnd);
         } finally {
             lock.unlock();
+        }
+        for (Runnable one = untold.poll(); one != null; one = untold.poll()) {
+            one.run();
+        }
+    }
+
+    /** Whoever was the first to see an end leaves it to the alarm to tell of it. */
+    private void unlock() {
+        boolean ended = !untold.isEmpty();
+        lock.unlock();
+        if (ended) {
+            ends.ring();
         }
     }
 
@@ -314,9 +331,11 @@ public final class LiveChanges implements AutoCloseable {
 
     private void ended(String policy, PolicyVersion before, PolicyVersion now) {
         log.warn("Rate limit {} was {}, and is {} since its change has ended", Quotation.of(policy), before, now);
-        actions.tell(policy, Map.of("expired", "", "from", before.toString(), "to", now.toString()));
-        actions.tellReplaced(rules.allNames());
         publish(policy, Cause.EXPIRY, before, now);
+        untold.add(() -> {
+            actions.tell(policy, Map.of("expired", "", "from", before.toString(), "to", now.toString()));
+            actions.tellReplaced(rules.allNames());
+        });
     }
 
     private void tellDifferences(RulesInForce before, RulesInForce now, Differences observer) {
@@ -394,7 +413,7 @@ public final class LiveChanges implements AutoCloseable {
             }
             return differ;
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
@@ -411,7 +430,7 @@ public final class LiveChanges implements AutoCloseable {
                 adoptUnderLock(all);
             }
         } finally {
-            lock.unlock();
+            unlock();
         }
         if (differ) {
             actions.tellReplaced(rules.allNames());

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -71,5 +73,26 @@ class EndAlarmTest {
         time.advance(Duration.ofSeconds(13));
 
         assertThat(rounds).hasValue(1);
+    }
+
+    @Test
+    void ring_runsTheTask_onceForAllWhoAsk_andAgainUntilThereIsAThread() {
+        Queue<Runnable> tasks = new ArrayBlockingQueue<>(1);
+        EndAlarm alarm = new EndAlarm(running(tasks::add), time, rounds::incrementAndGet);
+
+        alarm.ring();
+        alarm.ring();
+        tasks.remove().run();
+        assertThat(rounds).hasValue(1);
+        tasks.add(() -> {});
+        alarm.ring();
+        tasks.clear();
+        alarm.ring();
+        assertThat(tasks).isEmpty();
+        time.advance(Duration.ofSeconds(1));
+        tasks.remove().run();
+
+        assertThat(rounds).hasValue(2);
+        assertThat(time.alarms()).isZero();
     }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.ratelimit.Rate;
+import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
@@ -20,13 +21,17 @@ import dev.ratelimit.spring.rules.decision.StaleVersionException;
 import dev.ratelimit.spring.rules.history.ChangeStore;
 import dev.ratelimit.spring.rules.history.ChangeStore.Kind;
 import dev.ratelimit.spring.rules.history.ChangedValue;
+import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -191,6 +196,88 @@ class LiveChangesTest {
         assertThat(changedMeanwhile).containsExactly(false);
         assertThat(live.policies.mode("p")).isEqualTo(Mode.SHADOW);
         assertThat(live.policies.policy("p").limits().get(0)).isEqualTo(TokenBucket.of(Rate.parse("100/minute")));
+    }
+
+    /** As an audit log whose database does not answer. */
+    @Test
+    void observerOfAnEnd_thatTakesItsTime_holdsUpNoChange_andNoOtherEnd() {
+        LiveRules live =
+                instance("p.limit=10/hour", "ratelimit.policies.q.limit=10/hour", "ratelimit.policies.r.limit=10/hour");
+        live.policies.change("p", RateLimitChange.toLimit("5/hour").lasting(Duration.ofMinutes(1)));
+        live.policies.change("r", RateLimitChange.toLimit("5/hour").lasting(Duration.ofMinutes(2)));
+        List<TokenBucket> meanwhile = new ArrayList<>();
+        live.observers.add((policy, what) -> {
+            if (policy.equals("p")) {
+                CompletableFuture.runAsync(() -> {
+                            live.policies.change("q", RateLimitChange.toLimit("6/hour"));
+                            register.read(live);
+                            live.ticker.advance(Duration.ofMinutes(2));
+                        })
+                        .orTimeout(5, TimeUnit.SECONDS)
+                        .join();
+                live.policies.policy("q").limits().forEach(limit -> meanwhile.add((TokenBucket) limit));
+                live.policies.policy("r").limits().forEach(limit -> meanwhile.add((TokenBucket) limit));
+            }
+        });
+
+        live.ticker.advance(Duration.ofMinutes(1));
+
+        assertThat(meanwhile).containsExactly(limit("6/hour"), limit("10/hour"));
+    }
+
+    /** Time whose alarms find no thread before the test runs their tasks. */
+    private record Busy(FakeTicker time, Queue<Runnable> tasks) implements Ticker, Scheduler {
+
+        @Override
+        public long nanos() {
+            return time.nanos();
+        }
+
+        @Override
+        public long epochNanos() {
+            return time.epochNanos();
+        }
+
+        @Override
+        public Alarm schedule(Runnable task, long delayNanos) {
+            return time.schedule(task, delayNanos);
+        }
+
+        @Override
+        public Executor blockingExecutor() {
+            return tasks::add;
+        }
+    }
+
+    @Test
+    void end_thatAnOperatorIsTheFirstToSee_isToldByTheAlarm_andInOrder() {
+        RequestRules rules = RequestRules.withoutRequests(
+                LiveRules.bind(
+                        "p.limit=10/hour", "ratelimit.policies.q.limit=10/hour", "ratelimit.policies.r.limit=10/hour"),
+                new StaticListableBeanFactory(),
+                text -> text,
+                limit -> {});
+        Busy busy = new Busy(new FakeTicker(), new ArrayDeque<>());
+        Operated live = new Operated(rules, InMemoryStore.builder().build(), busy, false);
+        AtomicReference<@Nullable String> operator = new AtomicReference<>();
+        List<String> told = new ArrayList<>();
+        live.identify(operator::get);
+        live.observers.add((policy, what) -> told.add(policy + " by " + operator.get()));
+        live.policies.change("p", RateLimitChange.toLimit("5/hour").lasting(Duration.ofMinutes(2)));
+        live.policies.change("q", RateLimitChange.toLimit("5/hour").lasting(Duration.ofMinutes(1)));
+        told.clear();
+
+        operator.set("alice");
+        busy.time().advance(Duration.ofMinutes(1));
+        live.policies.change("r", RateLimitChange.toLimit("6/hour"));
+        busy.time().advance(Duration.ofMinutes(1));
+        live.policies.change("r", RateLimitChange.toLimit("7/hour"));
+
+        assertThat(live.rules.changes()).containsOnlyKeys("r");
+        assertThat(told).containsExactly("r by alice", "r by alice");
+        operator.set(null);
+        busy.tasks().remove().run();
+        assertThat(told).endsWith("r by alice", "q by null", "p by null");
     }
 
     /** Changes of one property each, such as {@code p limit 5/hour}, one after the other. */
