@@ -122,7 +122,7 @@ public final class KeyOverrides implements AutoCloseable {
         this.hash = hash;
         this.actions = actions;
         this.ends = new EndAlarm(scheduler, clock, this::end);
-        this.tables = new OverrideTables(clock, known);
+        this.tables = new OverrideTables(clock, ends::ring, known);
         rules.override(tables::under);
         store.observe(Kind.OVERRIDE, this::adopt);
     }
@@ -453,7 +453,7 @@ public final class KeyOverrides implements AutoCloseable {
         ends.set(next == null ? ChangedValue.NEVER : next.untilMicros());
     }
 
-    /** Forgets what has ended, so that it does not come back, whatever becomes of the clock. */
+    /** Forgets what has ended, so that it does not come back, whatever becomes of the clock. Whoever sees an end rings. */
     private void end() {
         Map<Name, OverriddenKey> ended = new HashMap<>();
         lock.lock();
@@ -493,7 +493,11 @@ public final class KeyOverrides implements AutoCloseable {
 
     private @Nullable ChangedValue inForce(Name name) {
         ChangedValue value = tables.value(name);
-        return value == null || value.hasEndedAt(store.nowMicros()) ? null : value;
+        if (value != null && value.hasEndedAt(store.nowMicros())) {
+            ends.ring();
+            return null;
+        }
+        return value;
     }
 
     private @Nullable OverriddenKey shown(Name name) {

@@ -34,6 +34,7 @@ final class OverrideTables {
     private static final Logger log = LoggerFactory.getLogger(OverrideTables.class);
 
     private final Ticker clock;
+    private final Runnable whenEnded;
 
     /** All overrides, by policy and by key. */
     private final Map<String, Map<String, ChangedValue>> known;
@@ -54,10 +55,12 @@ final class OverrideTables {
      * Tables that are empty until they are read.
      *
      * @param clock tells which overrides have ended
+     * @param whenEnded is told of a request that meets one that has ended; must return quickly
      * @param known all overrides, by policy and by key, also later
      */
-    OverrideTables(Ticker clock, Map<String, Map<String, ChangedValue>> known) {
+    OverrideTables(Ticker clock, Runnable whenEnded, Map<String, Map<String, ChangedValue>> known) {
         this.clock = clock;
+        this.whenEnded = whenEnded;
         this.known = known;
     }
 
@@ -138,7 +141,7 @@ final class OverrideTables {
             return;
         }
         try {
-            LiveOverrides table = tables.computeIfAbsent(policy, name -> new LiveOverrides(clock, rule));
+            LiveOverrides table = tables.computeIfAbsent(policy, name -> new LiveOverrides(clock, rule, whenEnded));
             table.put(keyOf(now, rule, key), entry);
             if (table.isEmpty()) {
                 tables.remove(policy);

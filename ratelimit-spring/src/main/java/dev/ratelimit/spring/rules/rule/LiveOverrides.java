@@ -33,6 +33,7 @@ public final class LiveOverrides {
     public record Entry(LimitOverride override, long untilNanos, String key) {}
 
     private final Ticker ticker;
+    private final Runnable whenEnded;
     private final Map<String, Entry> byKey = new ConcurrentHashMap<>();
     private final AddressTable<Entry> networks = new AddressTable<>(Map.of());
 
@@ -45,9 +46,11 @@ public final class LiveOverrides {
      * No overrides of a rule yet.
      *
      * @param ticker tells which of them have ended
+     * @param whenEnded is told of a request that meets one that has ended; must return quickly
      */
-    public LiveOverrides(Ticker ticker, Rule rule) {
+    public LiveOverrides(Ticker ticker, Rule rule, Runnable whenEnded) {
         this.ticker = ticker;
+        this.whenEnded = whenEnded;
         this.budget = rule.key();
     }
 
@@ -146,7 +149,16 @@ public final class LiveOverrides {
      * @param after at the end of this one; {@code null} for now
      */
     private boolean isInForce(Entry entry, @Nullable Entry after) {
-        return entry.untilNanos() == NEVER
-                || (after == null ? ticker.epochNanos() : after.untilNanos()) < entry.untilNanos();
+        if (entry.untilNanos() == NEVER) {
+            return true;
+        }
+        if (after != null) {
+            return after.untilNanos() < entry.untilNanos();
+        }
+        boolean inForce = ticker.epochNanos() < entry.untilNanos();
+        if (!inForce) {
+            whenEnded.run();
+        }
+        return inForce;
     }
 }

@@ -30,6 +30,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -778,6 +779,35 @@ class KeyOverridesTest {
         live.ticker.setWallClock(Duration.ofHours(-3));
 
         assertThat(live.admits(by("mallory"))).isTrue();
+    }
+
+    /** By a clock that the alarm has not looked at yet. */
+    @Test
+    void override_thatARequestOrAnOperatorHasSeenEnd_doesNotComeBack() {
+        for (Consumer<LiveRules> seer : List.<Consumer<LiveRules>>of(
+                live -> live.admits(by("mallory").from("192.0.2.1")),
+                live -> live.admits(by("bob").from("10.0.0.1")),
+                live -> live.policies.overrides("p"))) {
+            List<Object> heard = new ArrayList<>();
+            LiveRules live = new LiveRules(
+                    "p.limit=10/hour",
+                    "p.key=user",
+                    "ratelimit.policies.a.limit=10/hour",
+                    "ratelimit.policies.a.key=ip");
+            live.policies.override("p", "mallory", KeyOverride.blocked().lasting(HOUR));
+            live.policies.override("a", "10.0.0.0/8", KeyOverride.blocked().lasting(HOUR));
+            live.publishTo(new QueuedEvents(heard::add, Runnable::run));
+
+            live.ticker.setWallClock(Duration.ofHours(3));
+            seer.accept(live);
+            live.ticker.setWallClock(Duration.ofHours(-3));
+
+            assertThat(heard)
+                    .extracting(event -> ((RateLimitOverrideEvent) event).action())
+                    .containsExactly(Action.EXPIRED, Action.EXPIRED);
+            assertThat(live.admits(by("mallory").from("10.0.0.1"))).isTrue();
+            assertThat(live.policies.overrides("p")).isEmpty();
+        }
     }
 
     @Test
