@@ -3,9 +3,12 @@ package dev.ratelimit.spring.boot.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.spring.HistoryEntry;
+import dev.ratelimit.spring.KeyOverride;
 import dev.ratelimit.spring.Mode;
 import dev.ratelimit.spring.RateLimitChange;
 import dev.ratelimit.spring.RateLimitPolicies;
+import dev.ratelimit.spring.rules.operation.AcceptedChange;
+import dev.ratelimit.spring.rules.operation.LiveChanges.Edit;
 import dev.ratelimit.spring.rules.operation.PolicyReport;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
@@ -15,6 +18,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -141,5 +147,37 @@ class RedisExtraPoliciesTest {
         assertThat(first.policies.mode("ready")).isEqualTo(Mode.ENFORCE);
         assertThat(other.policies.mode("ready")).isEqualTo(Mode.OFF);
         assertThat(output).contains("Not all of it is in force here");
+    }
+
+    /** As a filter or a registry of meters of the application. */
+    @Test
+    void watcherOfWhatOthersHaveChanged_thatTakesItsTime_holdsUpNoChange() {
+        Map<String, String> limit = Map.of("ratelimit.policies.p.limit", "10/hour", "ratelimit.policies.p.key", "ip");
+        SharingInstance first = new SharingInstance(server, ticker, limit);
+        SharingInstance second = new SharingInstance(server, ticker, limit);
+        List<String> meanwhile = new ArrayList<>();
+        AtomicBoolean busy = new AtomicBoolean();
+        second.watchers.add(names -> {
+            // the change that it waits for is another one
+            if (busy.compareAndSet(false, true)) {
+                CompletableFuture<AcceptedChange> change = CompletableFuture.supplyAsync(() ->
+                        second.liveChanges.change("p", new Edit(RateLimitChange.toMode(Mode.SHADOW), false, null)));
+                meanwhile.add(change.orTimeout(5, TimeUnit.SECONDS)
+                        .handle((accepted, failure) -> failure == null ? "changed" : failure.getMessage())
+                        .join());
+                busy.set(false);
+            }
+        });
+
+        first.policies.change(EXTRA, FLOOD);
+        second.shared.read();
+        first.policies.override("p", "10.0.0.1", KeyOverride.blocked());
+        second.shared.read();
+        server.redis.flushAll();
+        first.policies.change("p", RateLimitChange.toLimit("5/hour"));
+        second.shared.leave();
+
+        assertThat(meanwhile).hasSize(3).startsWith("changed", "changed");
+        assertThat(meanwhile.get(2)).endsWith("the application is stopping");
     }
 }

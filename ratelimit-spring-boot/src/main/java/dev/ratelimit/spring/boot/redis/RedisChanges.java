@@ -377,7 +377,11 @@ public final class RedisChanges implements SharedChanges, SmartLifecycle, AutoCl
     }
 
     /** Shares nothing from now on. The last instance takes the changes with it. */
-    synchronized void leave() {
+    void leave() {
+        changes.exclusively(this::tellLeave);
+    }
+
+    private synchronized void tellLeave() {
         stopped = true;
         try {
             boolean known = ask("LEAVE", List.of()).size() > ANSWER;

@@ -12,8 +12,10 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
@@ -159,6 +161,10 @@ public final class ChangeStore {
     private final Map<Kind, Map<String, String>> texts = new EnumMap<>(Kind.class);
     private final Map<Kind, Consumer<Map<String, String>>> observers = new EnumMap<>(Kind.class);
     private final Map<Name, Ended> ended = new ConcurrentHashMap<>();
+
+    /** What others are to hear of what was adopted, as soon as nobody waits for it. */
+    private final Queue<Runnable> untold = new ConcurrentLinkedQueue<>();
+
     private volatile List<String> history = List.of();
     private volatile @Nullable SharedChanges shared;
 
@@ -188,9 +194,24 @@ public final class ChangeStore {
                 : "on this instance only, until it restarts";
     }
 
-    /** From now on, tells this all texts of a kind before those of other instances are adopted. */
+    /**
+     * From now on, tells this all texts of a kind before those of other instances are adopted. No change of this instance
+     * goes on meanwhile, so the observer tells others {@linkplain #afterwards afterwards}.
+     */
     public void observe(Kind kind, Consumer<Map<String, String>> observer) {
         observers.put(kind, observer);
+    }
+
+    /** Runs what may take its time, such as code of the application, when other changes of this instance may go on. */
+    public void afterwards(Runnable work) {
+        untold.add(work);
+    }
+
+    private void unlock() {
+        lock.unlock();
+        for (Runnable one = untold.poll(); one != null; one = untold.poll()) {
+            one.run();
+        }
     }
 
     /** The clock by which changes begin and end: that of all instances, as far as it is known. */
@@ -274,7 +295,7 @@ public final class ChangeStore {
             }
             throw new IllegalStateException("other instances are changing the same at this moment; try again");
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 
@@ -355,7 +376,7 @@ public final class ChangeStore {
         try {
             work.run();
         } finally {
-            lock.unlock();
+            unlock();
         }
     }
 

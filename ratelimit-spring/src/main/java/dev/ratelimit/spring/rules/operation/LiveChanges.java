@@ -421,19 +421,15 @@ public final class LiveChanges implements AutoCloseable {
     private void adopt(Map<String, String> texts) {
         Map<String, PolicyChange> all = new HashMap<>();
         texts.forEach((policy, text) -> all.put(policy, PolicyChange.of(text)));
-        boolean differ;
         lock.lock();
         try {
             endIfDue();
-            differ = !all.equals(known);
-            if (differ) {
+            if (!all.equals(known)) {
                 adoptUnderLock(all);
+                store.afterwards(() -> actions.tellReplaced(rules.allNames()));
             }
         } finally {
             unlock();
-        }
-        if (differ) {
-            actions.tellReplaced(rules.allNames());
         }
     }
 

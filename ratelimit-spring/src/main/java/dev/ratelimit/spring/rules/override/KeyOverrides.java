@@ -404,7 +404,7 @@ public final class KeyOverrides implements AutoCloseable {
         before.keySet().removeAll(set.keySet());
         tell(set, Action.SET);
         tell(before, Action.REMOVED);
-        actions.tellReplaced(rules.allNames());
+        store.afterwards(() -> actions.tellReplaced(rules.allNames()));
     }
 
     private void learn(Map<Name, String> texts) {
