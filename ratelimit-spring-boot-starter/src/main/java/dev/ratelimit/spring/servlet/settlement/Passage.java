@@ -48,7 +48,15 @@ public final class Passage implements AsyncListener, WatchedResponse.Watcher {
     private final @Nullable RequestRecording recording;
 
     private final @Nullable Arrival arrival;
-    private volatile @Nullable Passing recorded;
+
+    /** Whether the record of the request has begun. */
+    private volatile boolean recorded;
+
+    /** What is still to be recorded; {@code null} if nothing is, or not yet. */
+    private @Nullable Passing passing;
+
+    /** Whether the server will tell when the asynchronous phase is complete. */
+    private volatile boolean listening;
 
     private volatile @Nullable ChargedRequest charged;
 
@@ -195,11 +203,11 @@ public final class Passage implements AsyncListener, WatchedResponse.Watcher {
         if (now == null) {
             return;
         }
-        Passing passing = null;
+        boolean first = false;
         boolean later = false;
         try {
             now.countAdmitted();
-            passing = record(now);
+            first = record(now);
             later = request.isAsyncStarted() && listensTo(now) && listen(request, now);
         } finally {
             try {
@@ -208,30 +216,55 @@ public final class Passage implements AsyncListener, WatchedResponse.Watcher {
                 }
             } finally {
                 settle(request, normally, later, errorPageFollows);
-                if (passing != null && !later) {
-                    passing.complete(normally ? response.getStatus() : HttpServletResponse.SC_INTERNAL_SERVER_ERROR);
+                // Jetty tells nobody of an exception after the commit
+                if (!later && (first || (!normally && isStatusSent()))) {
+                    end(status(normally));
                 }
             }
         }
     }
 
-    /** Begins the record of a request at its first dispatch; {@code null} if there is one, or if requests are not recorded. */
-    private @Nullable Passing record(ChargedRequest now) {
-        if (recording == null || arrival == null || recorded != null) {
-            return null;
+    /** Begins the record of a request at its first dispatch; returns {@code false} at others, or if requests are not recorded. */
+    private boolean record(ChargedRequest now) {
+        if (recording == null || arrival == null || recorded) {
+            return false;
         }
-        recorded = recording.pass(arrival, now);
-        return recorded;
+        Passing begun = recording.pass(arrival, now);
+        synchronized (this) {
+            passing = begun;
+        }
+        recorded = true;
+        return true;
+    }
+
+    /** The status of the answer, as far as it is known when a dispatch ends or fails. */
+    private int status(boolean normally) {
+        return normally || isStatusSent() ? response.getStatus() : HttpServletResponse.SC_INTERNAL_SERVER_ERROR;
+    }
+
+    /** Records the request, once. */
+    private void end(int status) {
+        Passing ended;
+        synchronized (this) {
+            ended = passing;
+            passing = null;
+        }
+        if (ended != null) {
+            ended.complete(status);
+        }
     }
 
     private boolean listensTo(ChargedRequest now) {
-        return settles || now.holds() || recorded != null;
+        return settles || now.holds() || recorded;
     }
 
     /** Returns whether the server will tell when the request is complete. */
     private boolean listen(HttpServletRequest request, ChargedRequest now) {
         try {
-            request.getAsyncContext().addListener(this);
+            if (!listening) {
+                request.getAsyncContext().addListener(this);
+                listening = true;
+            }
         } catch (IllegalStateException completedMeanwhile) {
             return false;
         }
@@ -263,9 +296,13 @@ public final class Passage implements AsyncListener, WatchedResponse.Watcher {
 
     /** Its status is final when the response is committed. */
     private void settleIfCommitted() {
-        if (settles && !errorSent && !redirectSent && isCommitted()) {
+        if (settles && isStatusSent()) {
             settle();
         }
+    }
+
+    private boolean isStatusSent() {
+        return !errorSent && !redirectSent && isCommitted();
     }
 
     private boolean isCommitted() {
@@ -357,10 +394,7 @@ public final class Passage implements AsyncListener, WatchedResponse.Watcher {
             }
         } finally {
             release();
-            Passing passing = recorded;
-            if (passing != null) {
-                passing.complete(response.getStatus());
-            }
+            end(response.getStatus());
         }
     }
 
@@ -376,12 +410,15 @@ public final class Passage implements AsyncListener, WatchedResponse.Watcher {
             fail();
         } finally {
             release();
+            end(status(false));
         }
     }
 
     /** Another asynchronous phase begins; servers forget the listeners of the one before. */
     @Override
     public void onStartAsync(AsyncEvent event) {
+        listening = false;
         event.getAsyncContext().addListener(this);
+        listening = true;
     }
 }
