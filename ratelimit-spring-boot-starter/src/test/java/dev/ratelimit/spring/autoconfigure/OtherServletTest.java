@@ -7,11 +7,14 @@ import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.Server;
+import jakarta.servlet.Filter;
+import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -22,10 +25,13 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.boot.web.servlet.ServletRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.stereotype.Service;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.RestController;
 
 /** A servlet besides Spring MVC's is limited by its path relative to the context path, and by no shorter one. */
 @ParameterizedClass
@@ -53,7 +59,11 @@ class OtherServletTest {
                 @Override
                 protected void doGet(HttpServletRequest request, HttpServletResponse response)
                         throws ServletException, IOException {
-                    response.getOutputStream().print("partial");
+                    if (request.getParameter("writes") != null) {
+                        response.getWriter().write("a part of the answer");
+                    } else {
+                        response.getOutputStream().print("partial");
+                    }
                     try {
                         mails.send();
                     } catch (RateLimitExceededException e) {
@@ -65,6 +75,54 @@ class OtherServletTest {
                 }
             };
             return new ServletRegistrationBean<>(servlet, "/mails/*");
+        }
+
+        /** Hands requests on to the servlet above. */
+        @Bean
+        ServletRegistrationBean<HttpServlet> handingOn() {
+            HttpServlet servlet = new HttpServlet() {
+                @Override
+                protected void doGet(HttpServletRequest request, HttpServletResponse response)
+                        throws ServletException, IOException {
+                    RequestDispatcher mails = request.getRequestDispatcher("/mails/plain");
+                    if (request.getPathInfo().equals("/included")) {
+                        mails.include(request, response);
+                    } else {
+                        mails.forward(request, response);
+                    }
+                }
+            };
+            return new ServletRegistrationBean<>(servlet, "/handed-on/*");
+        }
+
+        /** In front of the limits, uses the writer. */
+        @Bean
+        FilterRegistrationBean<Filter> writing() {
+            FilterRegistrationBean<Filter> filter = new FilterRegistrationBean<>((request, response, chain) -> {
+                if (request.getParameter("front") != null) {
+                    response.getWriter().write("a part of the answer");
+                    response.resetBuffer();
+                }
+                chain.doFilter(request, response);
+            });
+            filter.setOrder(-1_000);
+            return filter;
+        }
+    }
+
+    @RestController
+    static class Pages {
+
+        private final Mails mails;
+
+        Pages(Mails mails) {
+            this.mails = mails;
+        }
+
+        @GetMapping("/page")
+        void page(PrintWriter writer) {
+            writer.write("a part of the answer");
+            mails.send();
         }
     }
 
@@ -86,9 +144,13 @@ class OtherServletTest {
     static void start(Server server) {
         app = RunningApp.start(
                 server,
-                List.of(Console.class, Mails.class),
+                List.of(Console.class, Mails.class, Pages.class),
                 "ratelimit.policies.console.limit=1000/hour",
                 "ratelimit.policies.console.match.paths=/console/**",
+                "ratelimit.policies.few.limit=1/hour",
+                "ratelimit.policies.few.match.paths=/few",
+                "ratelimit.policies.few.response.body=text",
+                "ratelimit.policies.few.response.detail=sp\u00e4ter!",
                 "ratelimit.policies.rest.limit=1000/hour",
                 "ratelimit.policies.rest.match.except-paths=/health/**");
     }
@@ -132,5 +194,35 @@ class OtherServletTest {
         assertThat(refused.header("Retry-After")).isNotNull();
         assertThat(refused.body()).startsWith("{").endsWith("}");
         assertThat(app.get("/mails/wrapped").status()).isEqualTo(429);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "/mails/plain?writes=a",
+                "/mails/wrapped?writes=a",
+                "/handed-on/forwarded?writes=a",
+                "/handed-on/included?writes=a",
+                "/page"
+            })
+    void callThatIsRefused_whileTheAnswerIsWritten_isAnsweredAsByTheFilter(String path) {
+        app.get("/mails/plain");
+
+        RawResponse refused = app.get(path);
+
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(refused.header("Content-Type")).startsWith("application/problem+json");
+        assertThat(refused.body()).startsWith("{").endsWith("}");
+    }
+
+    @Test
+    void refusal_behindAFilterThatUsesTheWriter_isWrittenInItsCharset() {
+        app.get("/few");
+
+        RawResponse refused = app.get("/few?front=a");
+
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(refused.body()).isEqualTo("sp\u00e4ter!\n");
+        assertThat(refused.header("Content-Length")).isEqualTo("8");
     }
 }

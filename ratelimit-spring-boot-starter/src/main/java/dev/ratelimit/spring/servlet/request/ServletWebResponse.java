@@ -1,8 +1,10 @@
 package dev.ratelimit.spring.servlet.request;
 
 import dev.ratelimit.spring.WebResponse;
+import jakarta.servlet.ServletOutputStream;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.util.WebUtils;
@@ -38,8 +40,21 @@ public final class ServletWebResponse implements WebResponse {
     @Override
     public void write(String contentType, byte[] body) throws IOException {
         response.setContentType(contentType);
+        ServletOutputStream stream;
+        try {
+            stream = response.getOutputStream();
+        } catch (IllegalStateException writerInUse) {
+            writeText(new String(body, StandardCharsets.UTF_8));
+            return;
+        }
         response.setContentLength(body.length);
-        response.getOutputStream().write(body);
+        stream.write(body);
+    }
+
+    /** Writes in the charset of a writer that a handler or another filter has used. */
+    private void writeText(String text) throws IOException {
+        response.setContentLength(text.getBytes(Charset.forName(response.getCharacterEncoding())).length);
+        response.getWriter().write(text);
     }
 
     @Override
