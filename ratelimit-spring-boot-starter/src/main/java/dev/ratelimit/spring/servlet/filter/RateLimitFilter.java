@@ -150,10 +150,12 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     private ChargedRequest charge(Passage passage, ServletWebRequest web, HttpServletResponse response)
             throws IOException {
         HttpServletRequest request = web.request();
+        ChargedRequest before = passage.charged();
         boolean canWait = letsWait && ParkedRequest.isPossible(request);
-        ChargedRequest charged = limiter.charge(passage.charged(), web, canWait);
+        ChargedRequest charged =
+                before != null && passage.hasPassed(stage) ? before : limiter.charge(before, web, canWait);
         try {
-            passage.keep(charged);
+            passage.keep(charged, stage);
             if (charged.isRefused() && !charged.isWaiting() && !response.isCommitted()) {
                 cors.write(request, response);
                 charged.writeRefusal(new ServletWebResponse(response));

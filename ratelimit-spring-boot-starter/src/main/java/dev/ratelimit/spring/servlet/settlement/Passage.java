@@ -60,6 +60,9 @@ public final class Passage implements AsyncListener, WatchedResponse.Watcher {
 
     private volatile @Nullable ChargedRequest charged;
 
+    /** The stages that have admitted or refused the request. */
+    private final List<String> passed = new CopyOnWriteArrayList<>();
+
     /** As the handler has it; {@code null} until the request is admitted. */
     private volatile @Nullable HttpServletResponse answer;
 
@@ -140,9 +143,17 @@ public final class Passage implements AsyncListener, WatchedResponse.Watcher {
         return charged;
     }
 
-    /** Keeps what the request was charged. */
-    public void keep(ChargedRequest request) {
+    /** Keeps what the request was charged at a stage, which it has passed unless it waits there. */
+    public void keep(ChargedRequest request, String stage) {
         charged = request;
+        if (!request.isWaiting()) {
+            passed.add(stage);
+        }
+    }
+
+    /** Whether a stage has admitted or refused the request before: a filter in front runs the rest of the chain again. */
+    public boolean hasPassed(String stage) {
+        return passed.contains(stage);
     }
 
     /** The response to the request, on whichever thread it is handled; {@code null} until it is admitted. */
