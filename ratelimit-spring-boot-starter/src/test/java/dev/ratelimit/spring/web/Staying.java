@@ -18,7 +18,7 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 class Staying {
 
     /** Those that a server does not report when their client is gone. */
-    static final List<String> LOST = List.of("/started-and-lost", "/lost-later", "/lost-by-writer");
+    static final List<String> LOST = List.of("/started-and-lost", "/lost-later", "/lost-by-writer", "/lost-unflushed");
 
     final AtomicInteger inside = new AtomicInteger();
     private volatile CountDownLatch door = new CountDownLatch(1);
@@ -81,6 +81,16 @@ class Staying {
         while (!writer.checkError()) {
             writer.write("x".repeat(1_000));
             writer.flush();
+        }
+    }
+
+    @GetMapping("/lost-unflushed")
+    void lostUnflushed(HttpServletRequest request, HttpServletResponse response) throws IOException {
+        request.startAsync(request, response).setTimeout(0);
+        PrintWriter writer = response.getWriter();
+        String text = "x".repeat(1_000);
+        for (int i = 0; i < 100_000; i++) {
+            writer.write(text);
         }
     }
 

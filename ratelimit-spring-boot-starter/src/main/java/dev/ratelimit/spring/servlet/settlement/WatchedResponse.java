@@ -78,7 +78,8 @@ public final class WatchedResponse extends RedirectingResponse {
         }
     }
 
-    private void written(boolean failed) {
+    /** Tells the watchers of a write. */
+    void written(boolean failed) {
         watchers.forEach(watcher -> watcher.written(failed));
     }
 
@@ -104,14 +105,7 @@ public final class WatchedResponse extends RedirectingResponse {
             return super.getWriter();
         }
         if (writer == null) {
-            PrintWriter inside = super.getWriter();
-            writer = new PrintWriter(inside) {
-                @Override
-                public void flush() {
-                    // this flushes, too
-                    written(inside.checkError());
-                }
-            };
+            writer = new WatchedWriter(super.getWriter(), this);
         }
         return writer;
     }
