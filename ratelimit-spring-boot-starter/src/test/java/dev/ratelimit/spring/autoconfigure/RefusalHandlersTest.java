@@ -6,6 +6,7 @@ import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
+import jakarta.servlet.http.HttpServletResponse;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -26,6 +27,16 @@ import org.springframework.web.bind.annotation.RestControllerAdvice;
 /** Refusals are answered by the application's handlers of this exception, and by no others. */
 @Tag("servers")
 class RefusalHandlersTest {
+
+    /** What describes the answer that a handler would have given. */
+    private static final List<String> CONTENT = List.of(
+            "Content-Disposition",
+            "Content-Encoding",
+            "Content-Language",
+            "Content-Location",
+            "Content-Range",
+            "ETag",
+            "Last-Modified");
 
     @Service
     static class Mails {
@@ -57,6 +68,12 @@ class RefusalHandlersTest {
             } catch (RateLimitExceededException e) {
                 throw new CompletionException(e);
             }
+        }
+
+        @GetMapping("/packed")
+        String packed(HttpServletResponse response) {
+            CONTENT.forEach(name -> response.setHeader(name, "packed"));
+            return mails.send();
         }
 
         @GetMapping("/filter")
@@ -161,6 +178,27 @@ class RefusalHandlersTest {
         assertThat(refused.status()).isEqualTo(429);
         assertThat(refused.body()).isEqualTo("calm down");
         assertThat(app.get("/wrapped").body()).isEqualTo("calm down");
+    }
+
+    @Test
+    void refusal_hasNoHeadersOfTheContentThatItReplaces() {
+        start();
+
+        RawResponse refused = app.get("/packed");
+
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(CONTENT).allSatisfy(name -> assertThat(refused.header(name)).isNull());
+        assertThat(refused.header("Content-Type")).isEqualTo("application/problem+json");
+    }
+
+    @Test
+    void adviceForRefusals_findsNoHeadersOfTheContentThatItReplaces() {
+        start(ForRefusals.class);
+
+        RawResponse refused = app.get("/packed");
+
+        assertThat(refused.status()).isEqualTo(420);
+        assertThat(CONTENT).allSatisfy(name -> assertThat(refused.header(name)).isNull());
     }
 
     @Test

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import dev.ratelimit.Reservation;
 import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.RateLimited;
+import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import java.net.Socket;
 import java.time.Duration;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.security.config.Customizer;
 import org.springframework.security.config.web.server.ServerHttpSecurity;
 import org.springframework.security.web.server.SecurityWebFilterChain;
@@ -40,6 +42,16 @@ import reactor.core.publisher.Sinks;
 /** Calls of methods that return a Mono or a Flux are charged when somebody subscribes. */
 @Tag("servers")
 class MethodLimitsTest {
+
+    /** What describes the answer that a handler would have given. */
+    private static final List<String> CONTENT = List.of(
+            "Content-Disposition",
+            "Content-Encoding",
+            "Content-Language",
+            "Content-Location",
+            "Content-Range",
+            "ETag",
+            "Last-Modified");
 
     @Service
     static class Mails {
@@ -99,6 +111,12 @@ class MethodLimitsTest {
 
         @GetMapping("/mails")
         Mono<String> mails() {
+            return mails.send().map(String::valueOf);
+        }
+
+        @GetMapping("/packed")
+        Mono<String> packed(ServerHttpResponse response) {
+            CONTENT.forEach(name -> response.getHeaders().set(name, "packed"));
             return mails.send().map(String::valueOf);
         }
 
@@ -183,6 +201,16 @@ class MethodLimitsTest {
 
         app.ticker().advance(Duration.ofMinutes(1));
         assertThat(all.collectList().block()).containsExactly(1, 2);
+    }
+
+    @Test
+    void refusal_hasNoHeadersOfTheContentThatItReplaces() {
+        app.get("/mails");
+
+        RawResponse refused = app.get("/packed");
+
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(CONTENT).allSatisfy(name -> assertThat(refused.header(name)).isNull());
     }
 
     @Test

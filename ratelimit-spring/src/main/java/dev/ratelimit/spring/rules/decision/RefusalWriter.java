@@ -32,6 +32,16 @@ final class RefusalWriter {
     /** A refusal and its texts. */
     record Refusal(Rejection rejection, RefusalTexts.Text text) {}
 
+    /** What handlers say of the content that they would have answered with. */
+    private static final List<String> CONTENT = List.of(
+            HttpHeaders.CONTENT_DISPOSITION,
+            HttpHeaders.CONTENT_ENCODING,
+            HttpHeaders.CONTENT_LANGUAGE,
+            HttpHeaders.CONTENT_LOCATION,
+            HttpHeaders.CONTENT_RANGE,
+            HttpHeaders.ETAG,
+            HttpHeaders.LAST_MODIFIED);
+
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final RateLimitHeaders headers;
@@ -94,14 +104,20 @@ final class RefusalWriter {
     /** Answers a request whose handler has thrown this exception. */
     void write(RateLimitExceededException thrown, @Nullable ChargedRequest charged, WebRequest request, WebResponse to)
             throws IOException {
+        removeContent(to);
         writeLimits(thrown, charged, to);
         write(thrown instanceof RefusedCall call ? call.refusal() : rendered(thrown.rejection(), format), request, to);
     }
 
     /** Writes only the status and the limits; the application adds all other headers and the body. */
     void prepare(RateLimitExceededException thrown, @Nullable ChargedRequest charged, WebResponse to) {
+        removeContent(to);
         writeLimits(thrown, charged, to);
         to.setStatus(thrown.rejection().status());
+    }
+
+    private static void removeContent(WebResponse to) {
+        CONTENT.forEach(name -> to.setHeader(name, null));
     }
 
     private void writeLimits(RateLimitExceededException thrown, @Nullable ChargedRequest charged, WebResponse to) {
