@@ -152,8 +152,12 @@ class RateLimitFilterConfiguration {
 
     @Bean("dev.ratelimit.outermostFilter")
     FilterRegistrationBean<OutermostFilter> rateLimitOutermostFilter(
-            ApplicationContext context, RateLimitProperties properties, ObjectProvider<OutcomeCounter> outcomes) {
+            RateLimitFilters filters,
+            ApplicationContext context,
+            RateLimitProperties properties,
+            ObjectProvider<OutcomeCounter> outcomes) {
         FilterRegistrationBean<OutermostFilter> registration = new FilterRegistrationBean<>(new OutermostFilter(
+                filters,
                 forms(context.getEnvironment()),
                 RequestRecording.among(outcomes.stream()),
                 properties.dependOnStatus(),

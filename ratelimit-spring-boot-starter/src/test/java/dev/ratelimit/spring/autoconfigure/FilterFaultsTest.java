@@ -21,6 +21,7 @@ import dev.ratelimit.spring.rules.request.EndpointResolver;
 import dev.ratelimit.spring.servlet.filter.CorsHeaders;
 import dev.ratelimit.spring.servlet.filter.OutermostFilter;
 import dev.ratelimit.spring.servlet.filter.RateLimitFilter;
+import dev.ratelimit.spring.servlet.filter.RateLimitFilters;
 import dev.ratelimit.spring.servlet.request.Dispatchers;
 import dev.ratelimit.spring.servlet.request.KeptForm;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
@@ -127,7 +128,11 @@ class FilterFaultsTest {
             CorsHeaders cors = new CorsHeaders(List::of, List.of());
             filters = List.of(
                     new OutermostFilter(
-                            new KeptForm.Limits(1_000, 10), new RequestRecording(time, 100, 1), true, false),
+                            new RateLimitFilters(limiter, paths, List::of),
+                            new KeptForm.Limits(1_000, 10),
+                            new RequestRecording(time, 100, 1),
+                            true,
+                            false),
                     new RateLimitFilter("early", limiter.beforeSecurity(), paths, cors),
                     Server::authenticate,
                     new RateLimitFilter("late", limiter.afterSecurity(), paths, cors));

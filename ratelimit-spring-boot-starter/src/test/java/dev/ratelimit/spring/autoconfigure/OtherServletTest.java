@@ -7,6 +7,7 @@ import dev.ratelimit.spring.RateLimited;
 import dev.ratelimit.spring.RawResponse;
 import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.Server;
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.Filter;
 import jakarta.servlet.RequestDispatcher;
 import jakarta.servlet.ServletException;
@@ -63,6 +64,11 @@ class OtherServletTest {
                         response.getWriter().write("a part of the answer");
                     } else {
                         response.getOutputStream().print("partial");
+                    }
+                    if (request.getParameter("later") != null
+                            && request.getDispatcherType() == DispatcherType.REQUEST) {
+                        request.startAsync().dispatch();
+                        return;
                     }
                     try {
                         mails.send();
@@ -213,6 +219,17 @@ class OtherServletTest {
         assertThat(refused.status()).isEqualTo(429);
         assertThat(refused.header("Content-Type")).startsWith("application/problem+json");
         assertThat(refused.body()).startsWith("{").endsWith("}");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/mails/plain?later=a", "/mails/wrapped?later=a&writes=a"})
+    void callThatIsRefused_inAnAsynchronousDispatch_isAnsweredAsByTheFilter(String path) {
+        app.get(path);
+
+        RawResponse refused = app.get(path);
+
+        assertThat(refused.status()).isEqualTo(429);
+        assertThat(refused.header("Retry-After")).isNotNull();
     }
 
     @Test

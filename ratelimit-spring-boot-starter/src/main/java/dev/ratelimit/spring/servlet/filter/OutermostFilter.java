@@ -16,11 +16,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Comes before all other filters, so that it sees how they change a response, and what they read is beneath what they wrap around
- * a request: keeps forms, restores requests that have waited, and begins and ends their {@linkplain Passage way}. Registered for
- * requests, asynchronous dispatches and error pages.
+ * a request: keeps forms, restores requests that have waited, begins and ends their {@linkplain Passage way}, and answers calls that
+ * are refused in a dispatch that the filters of the limits do not see. Registered for requests, asynchronous dispatches and error
+ * pages.
  */
 public final class OutermostFilter implements Filter {
 
+    private final ThrownRefusals thrownRefusals;
     private final KeptForm.Limits forms;
     private final @Nullable RequestRecording recording;
     private final boolean watchesStatus;
@@ -29,13 +31,19 @@ public final class OutermostFilter implements Filter {
     /**
      * Creates a filter.
      *
+     * @param filters of the limits
      * @param forms which forms are kept
      * @param recording {@code null} if requests are not recorded
      * @param watchesStatus whether policies charge only some responses, so that the status of each is watched
      * @param errorPages whether the server dispatches errors to a page; MockMvc does not
      */
     public OutermostFilter(
-            KeptForm.Limits forms, @Nullable RequestRecording recording, boolean watchesStatus, boolean errorPages) {
+            RateLimitFilters filters,
+            KeptForm.Limits forms,
+            @Nullable RequestRecording recording,
+            boolean watchesStatus,
+            boolean errorPages) {
+        this.thrownRefusals = filters.thrownRefusals();
         this.forms = forms;
         this.recording = recording;
         this.watchesStatus = watchesStatus;
@@ -81,6 +89,11 @@ public final class OutermostFilter implements Filter {
         try {
             chain.doFilter(request, watchesStatus ? passage.watchStatus(response) : response);
             returned = true;
+        } catch (ServletException | RuntimeException e) {
+            returned = thrownRefusals.answer(e, request, response);
+            if (!returned) {
+                throw e;
+            }
         } finally {
             passage.leave(request, returned, errorPages);
         }

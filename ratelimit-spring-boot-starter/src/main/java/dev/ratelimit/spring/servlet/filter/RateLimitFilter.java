@@ -1,6 +1,5 @@
 package dev.ratelimit.spring.servlet.filter;
 
-import dev.ratelimit.spring.RateLimitExceededException;
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
 import dev.ratelimit.spring.servlet.request.RequestScope;
@@ -30,6 +29,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
     private final RequestLimiter limiter;
     private final ServletPaths paths;
     private final CorsHeaders cors;
+    private final ThrownRefusals thrownRefusals;
 
     /** Whether any request may wait. */
     private final boolean letsWait;
@@ -44,6 +44,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         this.limiter = limiter;
         this.paths = paths;
         this.cors = cors;
+        this.thrownRefusals = new ThrownRefusals(limiter.calls(), paths, cors);
         this.letsWait = limiter.letsRequestsWait();
     }
 
@@ -83,19 +84,9 @@ public final class RateLimitFilter extends OncePerRequestFilter {
         } catch (UnreadableParametersException e) {
             response.sendError(HttpServletResponse.SC_BAD_REQUEST);
         } catch (ServletException | RuntimeException e) {
-            // thrown by a servlet or another filter: what handlers of Spring MVC throw is answered there
-            RateLimitExceededException refusal = RefusalResolver.refusalIn(e);
-            if (refusal == null || response.isCommitted() || arrived.isAsyncStarted()) {
+            if (!thrownRefusals.answer(e, arrived, response)) {
                 throw e;
             }
-            response.resetBuffer();
-            cors.write(arrived, response);
-            limiter.calls()
-                    .writeRefusal(
-                            refusal,
-                            Passage.chargedOf(arrived),
-                            new ServletWebRequest(arrived, paths),
-                            new ServletWebResponse(response));
         }
     }
 

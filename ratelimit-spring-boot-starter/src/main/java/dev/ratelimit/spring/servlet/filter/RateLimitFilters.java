@@ -38,6 +38,11 @@ public final class RateLimitFilters {
         return cors;
     }
 
+    /** What answers refused calls outside of the filters, which see only the dispatch of the request itself. */
+    ThrownRefusals thrownRefusals() {
+        return new ThrownRefusals(limiter.calls(), paths, cors);
+    }
+
     public RateLimitFilter ofAllRules() {
         return new RateLimitFilter(NAME, limiter, paths, cors);
     }
