@@ -74,13 +74,18 @@ public final class OutermostFilter implements Filter {
     /** The way of a request whose dispatch ends here; {@code null} if it ends elsewhere, or no filter has seen it. */
     private @Nullable Passage enter(HttpServletRequest request, HttpServletResponse response) {
         Passage passage = Passage.of(request);
-        if (request.getDispatcherType() == DispatcherType.REQUEST) {
-            return passage == null ? Passage.begin(request, response, recording) : null;
-        }
-        if (passage != null && request.getDispatcherType() == DispatcherType.ERROR) {
-            passage.enterErrorPage(request);
-        }
-        return passage;
+        return switch (request.getDispatcherType()) {
+            case REQUEST -> passage == null ? Passage.begin(request, response, recording) : null;
+            case ASYNC -> passage;
+            case ERROR -> {
+                if (passage != null) {
+                    passage.enterErrorPage(request);
+                }
+                yield passage;
+            }
+            // within another dispatch, if an application has registered the filter for them, too
+            case FORWARD, INCLUDE -> null;
+        };
     }
 
     private void pass(Passage passage, HttpServletRequest request, HttpServletResponse response, FilterChain chain)
