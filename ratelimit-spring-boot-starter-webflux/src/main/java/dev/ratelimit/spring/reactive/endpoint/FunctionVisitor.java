@@ -11,6 +11,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.io.Resource;
 import org.springframework.http.HttpMethod;
+import org.springframework.util.StringUtils;
 import org.springframework.web.reactive.function.server.HandlerFunction;
 import org.springframework.web.reactive.function.server.RequestPredicate;
 import org.springframework.web.reactive.function.server.RequestPredicates;
@@ -88,15 +89,20 @@ final class FunctionVisitor implements RouterFunctions.Visitor {
         StringBuilder prefix = new StringBuilder();
         boolean clear = own.isClear() && own.path != null;
         for (Conditions outer : (Iterable<Conditions>) enclosing::descendingIterator) {
-            prefix.append(outer.path == null || outer.unclear ? "" : outer.path);
-            clear &= outer.isClear() && outer.methods.isEmpty() && isPlainPrefix(outer.path);
+            String outerPath = outer.path == null ? "" : outer.path;
+            if (outer.unclear || outerPath.contains("*")) {
+                routes.add(new Seen(methods, prefix + EVERY_PATH, false));
+                return;
+            }
+            // a slash at its end remains for what follows
+            prefix.append(StringUtils.trimTrailingCharacter(outerPath, '/'));
+            clear &= outer.isClear() && outer.methods.isEmpty() && outer.path != null && !outerPath.endsWith("/");
         }
         routes.add(new Seen(methods, prefix + path, clear));
-    }
-
-    /** Whether what follows it is simply appended. */
-    private static boolean isPlainPrefix(@Nullable String path) {
-        return path != null && !path.endsWith("/") && !path.contains("*");
+        if (path.isEmpty()) {
+            // Spring Framework 7 also finds it there
+            routes.add(new Seen(methods, prefix + "/", false));
+        }
     }
 
     /** What the predicate of a route requires. */
