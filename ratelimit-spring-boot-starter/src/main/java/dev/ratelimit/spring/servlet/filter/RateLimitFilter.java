@@ -2,6 +2,7 @@ package dev.ratelimit.spring.servlet.filter;
 
 import dev.ratelimit.spring.rules.decision.ChargedRequest;
 import dev.ratelimit.spring.rules.decision.RequestLimiter;
+import dev.ratelimit.spring.servlet.request.KeptBody;
 import dev.ratelimit.spring.servlet.request.RequestScope;
 import dev.ratelimit.spring.servlet.request.ServletPaths;
 import dev.ratelimit.spring.servlet.request.ServletWebRequest;
@@ -127,7 +128,7 @@ public final class RateLimitFilter extends OncePerRequestFilter {
             answer = WatchedResponse.watch(answer, new RedirectWithout(headers, answer));
         }
         passage.answerBy(answer);
-        chain.doFilter(Passage.shown(request, charged), answer);
+        chain.doFilter(Passage.shown(KeptBody.of(request), charged), answer);
         if (first && mayBePreflight(request) && limiter.isRefundedPreflight(web) && succeeded(request, response)) {
             charged.refund();
         }

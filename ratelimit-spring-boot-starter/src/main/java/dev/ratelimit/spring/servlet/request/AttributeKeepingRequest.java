@@ -1,7 +1,10 @@
 package dev.ratelimit.spring.servlet.request;
 
+import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
+import java.io.BufferedReader;
+import java.io.IOException;
 import java.util.Enumeration;
 import java.util.HashMap;
 import java.util.Map;
@@ -9,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A view of a request to Spring MVC that keeps new attributes to itself, so that looking up a handler leaves no trace in
- * the request. Its parameters are those that Spring MVC will see.
+ * the request. Its parameters are those that Spring MVC will see. The body that is read here is {@linkplain KeptBody kept}.
  */
 public final class AttributeKeepingRequest extends HttpServletRequestWrapper {
 
@@ -32,6 +35,16 @@ public final class AttributeKeepingRequest extends HttpServletRequestWrapper {
     @Override
     public void removeAttribute(String name) {
         attributes.put(name, null);
+    }
+
+    @Override
+    public ServletInputStream getInputStream() throws IOException {
+        return KeptBody.read((HttpServletRequest) getRequest());
+    }
+
+    @Override
+    public BufferedReader getReader() throws IOException {
+        return KeptForm.readerOf(this);
     }
 
     private void readBody() {

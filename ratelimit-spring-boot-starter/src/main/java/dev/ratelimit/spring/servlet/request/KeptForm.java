@@ -337,11 +337,16 @@ public final class KeptForm extends HttpServletRequestWrapper {
             return super.getReader();
         }
         if (reader == null) {
-            String charset = getCharacterEncoding();
-            reader = new BufferedReader(new InputStreamReader(
-                    getInputStream(), charset == null ? StandardCharsets.ISO_8859_1.name() : charset));
+            reader = readerOf(this);
         }
         return reader;
+    }
+
+    /** Reads the stream of a request as text. */
+    static BufferedReader readerOf(HttpServletRequest request) throws IOException {
+        String charset = request.getCharacterEncoding();
+        return new BufferedReader(new InputStreamReader(
+                request.getInputStream(), charset == null ? StandardCharsets.ISO_8859_1.name() : charset));
     }
 
     /** Otherwise, the server would go on with its own request, of whose body nothing is left. */
