@@ -66,6 +66,10 @@ public final class ChargingHandlerAdapter implements HandlerAdapter, DispatchExc
         if (adapter == null) {
             return Mono.error(new IllegalStateException("no HandlerAdapter for " + handler));
         }
+        Passage passage = Passage.of(exchange);
+        if (passage != null) {
+            passage.expectCall(handler);
+        }
         AwaitedHandler awaited = AwaitedHandler.of(exchange);
         Mono<HandlerResult> result = awaited == null
                 ? handle(adapter, exchange, handler)

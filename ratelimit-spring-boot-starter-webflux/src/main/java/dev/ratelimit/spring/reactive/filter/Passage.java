@@ -16,6 +16,7 @@ import org.springframework.http.HttpStatusCode;
 import org.springframework.http.server.reactive.ServerHttpResponse;
 import org.springframework.web.ErrorResponse;
 import org.springframework.web.bind.annotation.ResponseStatus;
+import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.server.ServerWebExchange;
 import reactor.core.publisher.Mono;
 import reactor.util.context.ContextView;
@@ -107,6 +108,14 @@ public final class Passage {
     /** Makes a decision, what is counted of which is noted in the observation. */
     <T> T note(Supplier<T> decision) {
         return CurrentObservation.note(observation, decision);
+    }
+
+    /** Notes that a handler is about to be called, perhaps once more because a filter behind the limits tries again. */
+    void expectCall(Object handler) {
+        ChargedRequest request = charged;
+        if (request != null && handler instanceof HandlerMethod called) {
+            request.expectCall(called.getMethod());
+        }
     }
 
     /** What the exchange was charged so far; {@code null} for nothing. */

@@ -17,12 +17,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.annotation.Order;
 import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.server.ServerWebExchange;
 import org.springframework.web.server.WebFilter;
+import org.springframework.web.server.WebFilterChain;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -53,6 +57,52 @@ class RepeatedExchangesTest {
         Mono<String> one() {
             calls.incrementAndGet();
             return end.asMono().then(Mono.just("one"));
+        }
+    }
+
+    /** Limits that depend on arguments. */
+    @RestController
+    static class Named {
+
+        private final ObjectProvider<Named> proxy;
+
+        Named(ObjectProvider<Named> proxy) {
+            this.proxy = proxy;
+        }
+
+        @GetMapping("/two/{id}")
+        @RateLimited(value = "2/hour", key = "#id")
+        public Mono<String> two(@PathVariable String id, ServerWebExchange exchange) {
+            return failAtFirst(exchange);
+        }
+
+        @GetMapping("/alone/{id}")
+        @RateLimited(value = "1", algorithm = "concurrency", key = "#id")
+        public Mono<String> alone(@PathVariable String id, ServerWebExchange exchange) {
+            return failAtFirst(exchange);
+        }
+
+        @GetMapping("/calls-itself/{id}")
+        @RateLimited(value = "1/hour", key = "#id")
+        public Mono<String> callsItself(@PathVariable String id, ServerWebExchange exchange) {
+            return id.equals("end")
+                    ? Mono.just(id)
+                    : failAtFirst(exchange).then(proxy.getObject().callsItself("end", exchange));
+        }
+
+        private static Mono<String> failAtFirst(ServerWebExchange exchange) {
+            return exchange.getAttributes().put("tried", true) == null
+                    ? Mono.error(new IllegalStateException("at first"))
+                    : Mono.just("then");
+        }
+    }
+
+    /** Tries again behind the limits what fails. */
+    static class TriesAgainBehind implements WebFilter {
+
+        @Override
+        public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
+            return chain.filter(exchange).retry(1);
         }
     }
 
@@ -130,6 +180,22 @@ class RepeatedExchangesTest {
             handlers.end.tryEmitEmpty().orThrow();
             assertThat(app.awaitAnswer(first)).isTrue();
             assertThat(app.get("/one").status()).isEqualTo(200);
+        }
+    }
+
+    @Test
+    void attempt_ofAFilterBehind_isNotCharged_byLimitsOfArguments() {
+        try (RunningApp app = start(Named.class, TriesAgainBehind.class)) {
+            assertThat(fiveTimes(app, "/two/a")).containsExactly(200, 200, 429, 429, 429);
+            assertThat(fiveTimes(app, "/alone/a")).containsOnly(200);
+        }
+    }
+
+    @Test
+    void call_ofAHandlerByItself_isCharged() {
+        try (RunningApp app = start(Named.class, TriesAgainBehind.class)) {
+            assertThat(app.get("/calls-itself/a").status()).isEqualTo(200);
+            assertThat(app.get("/calls-itself/end").status()).isEqualTo(429);
         }
     }
 

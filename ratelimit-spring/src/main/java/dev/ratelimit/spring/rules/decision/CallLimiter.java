@@ -112,21 +112,25 @@ public final class CallLimiter {
         public void chargeAsPartOf(ChargedRequest charged, WebRequest request) {
             StageCharges charges = applyTo(charged, request);
             boolean admitted = charges.charge();
-            CompletableFuture<?> unused = charged.passCall(charges, admitted, called.fallback() != null);
+            CompletableFuture<?> unused = charged.passCall(method, charges, admitted, called.fallback() != null);
             if (!admitted) {
                 throw refused(charged, charges);
             }
         }
 
         /**
-         * Charges the call of a request's handler as a part of the request, without blocking.
+         * Charges the call of a request's handler as a part of the request, without blocking, unless the request has
+         * {@linkplain ChargedRequest#expectCall repeated} it.
          *
          * @return completed when it is charged; exceptionally, with a {@link RateLimitExceededException}, if a limit refuses
          *     it
          */
         public CompletableFuture<@Nullable Void> chargeAsPartOfAsync(ChargedRequest charged, WebRequest request) {
+            if (charged.passAgain(method)) {
+                return CompletableFuture.completedFuture(null);
+            }
             StageCharges charges = applyTo(charged, request).withoutBlocking();
-            return decided(charges, admitted -> charged.passCall(charges, admitted, called.fallback() != null))
+            return decided(charges, admitted -> charged.passCall(method, charges, admitted, called.fallback() != null))
                     .thenAccept(admitted -> {
                         if (!admitted) {
                             throw refused(charged, charges);

@@ -7,6 +7,7 @@ import dev.ratelimit.spring.rules.decision.RequestLimiter.Place;
 import dev.ratelimit.spring.rules.request.RequestContext;
 import dev.ratelimit.spring.rules.rule.FreeStatuses;
 import java.io.IOException;
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -31,6 +32,9 @@ public final class ChargedRequest {
 
     /** Whether the call of the handler is still to be charged. */
     private boolean callFollows;
+
+    /** The handler whose call was charged and admitted; {@code null} if there was none. */
+    private @Nullable Method admittedCall;
 
     /** Whether a charge depends on the status of the response. */
     private boolean dependsOnStatus;
@@ -169,6 +173,18 @@ public final class ChargedRequest {
         return callFollows;
     }
 
+    /** Notes that a handler is about to be called. If that is not the first time, the call follows once more. */
+    public void expectCall(Method handler) {
+        callFollows |= handler.equals(admittedCall);
+    }
+
+    /** Lets the call of the handler pass if it was charged before, and admitted; returns whether it was. */
+    boolean passAgain(Method handler) {
+        boolean again = handler.equals(admittedCall) && !refused;
+        callFollows &= !again;
+        return again;
+    }
+
     /** Begins the call of the handler. */
     void enterCall(RequestContext called) {
         callFollows = false;
@@ -178,11 +194,13 @@ public final class ChargedRequest {
     /**
      * Lets the request pass the call of the handler, or refuses it.
      *
+     * @param handler the method that is called
      * @param fallback whether another method answers the request if the call is refused, so that the request stays
      *     charged
      * @return completed when the limits are known that its answer shows
      */
-    CompletableFuture<?> passCall(StageCharges charges, boolean admitted, boolean fallback) {
+    CompletableFuture<?> passCall(Method handler, StageCharges charges, boolean admitted, boolean fallback) {
+        admittedCall = admitted ? handler : null;
         return fallback ? passAnswered(charges, admitted) : pass(charges, admitted);
     }
 
