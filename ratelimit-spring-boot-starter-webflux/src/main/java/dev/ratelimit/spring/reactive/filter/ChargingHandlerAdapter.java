@@ -68,6 +68,10 @@ public final class ChargingHandlerAdapter implements HandlerAdapter, DispatchExc
         }
         Passage passage = Passage.of(exchange);
         if (passage != null) {
+            if (passage.isRefusalSent()) {
+                // a filter hands it on again
+                return Mono.empty();
+            }
             passage.expectCall(handler);
         }
         AwaitedHandler awaited = AwaitedHandler.of(exchange);

@@ -32,6 +32,9 @@ public final class Passage {
     /** Of the server, without what filters have put around it. */
     private final ServerHttpResponse response;
 
+    /** Whether the client had its answer before: a filter has handed on the exchange once more. */
+    private final boolean afterAnswer;
+
     /** The observation of the exchange; {@code null} if nobody observes it. */
     private volatile @Nullable Observation observation;
 
@@ -58,6 +61,7 @@ public final class Passage {
 
     private Passage(ServerHttpResponse response, @Nullable RequestRecording recording) {
         this.response = response;
+        this.afterAnswer = response.isCommitted();
         this.recording = recording;
         this.arrival = recording == null ? null : recording.arrive();
     }
@@ -129,12 +133,23 @@ public final class Passage {
         return request != null && request.isRefused();
     }
 
+    /** Whether the exchange was admitted, as far as it has come, and does not wait. */
+    boolean isAdmitted() {
+        ChargedRequest request = charged;
+        return request != null && !request.isRefused() && !request.isWaiting();
+    }
+
     /**
-     * Whether the way of the exchange has ended, or its wait was given up, by a time limit for example, and nobody has answered it:
-     * if a filter tries again all the same, that is another way.
+     * Whether the way of the exchange has ended, or its wait was given up, by a time limit for example: if a filter hands it on all
+     * the same, that is another way. A refusal that was sent stays one.
      */
     boolean isOver() {
-        return isGivenUp() || (ended && !response.isCommitted());
+        return isGivenUp() || (ended && !isRefusalSent());
+    }
+
+    /** Whether the exchange was answered with a refusal, so that it must not reach a handler any more. */
+    boolean isRefusalSent() {
+        return isRefused() && response.isCommitted();
     }
 
     private boolean isGivenUp() {
@@ -277,6 +292,9 @@ public final class Passage {
                 request.countAdmitted();
                 return request;
             });
+            if (afterAnswer) {
+                settle();
+            }
         } finally {
             if (answered) {
                 request.close();

@@ -15,8 +15,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Charges each request to all rules that apply to it, or to none, and refuses it if one of them does, or lets it wait
- * without a thread. An exchange is charged once, however often it is dispatched, unless a filter in front tries again what has
- * ended. With Spring Security, there are two, with the rules of one stage each.
+ * without a thread. An exchange is charged once, however often it is dispatched, unless a filter in front hands it on again when
+ * it has ended; a refused one goes nowhere. With Spring Security, there are two, with the rules of one stage each.
  */
 public final class RateLimitWebFilter implements WebFilter, Ordered {
 
@@ -58,7 +58,7 @@ public final class RateLimitWebFilter implements WebFilter, Ordered {
             before = null;
         }
         if (before != null && before == exchange.getAttribute(name)) {
-            return chain.filter(exchange);
+            return before.isAdmitted() ? chain.filter(exchange) : Mono.empty();
         }
         ReactiveWebRequest request = ReactiveWebRequest.of(exchange);
         boolean preflight = HttpMethod.OPTIONS.equals(exchange.getRequest().getMethod());

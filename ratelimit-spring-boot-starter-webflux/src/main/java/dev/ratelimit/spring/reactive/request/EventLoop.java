@@ -30,7 +30,7 @@ public final class EventLoop {
         }
         Object server = nativeOf(exchange.getRequest());
         if (NETTY && Netty.isServer(server)) {
-            return nextTurn(exchange);
+            return Netty.loopOf(exchange.getRequest()) == null ? onPool() : nextTurn(exchange);
         }
         return server == exchange.getRequest() ? Mono.empty() : onPool();
     }
@@ -48,12 +48,12 @@ public final class EventLoop {
         }
     }
 
-    /** Completes in another turn of the thread that the exchange's connection belongs to; at once on other servers. */
+    /** Completes in another turn of the thread that the exchange's connection belongs to; at once if there is none. */
     public static Mono<Void> nextTurn(ServerWebExchange exchange) {
         return NETTY ? Netty.nextTurn(exchange.getRequest()) : Mono.empty();
     }
 
-    /** Whether the current thread is the one that the exchange's connection belongs to; {@code true} on other servers. */
+    /** Whether the current thread is the one that the exchange's connection belongs to; {@code true} if there is none. */
     public static boolean isCurrent(ServerWebExchange exchange) {
         return !NETTY || Netty.isCurrent(exchange.getRequest());
     }
@@ -80,12 +80,14 @@ public final class EventLoop {
             return loop == null || loop.inEventLoop();
         }
 
-        private static @Nullable EventExecutor loopOf(ServerHttpRequest request) {
+        /** A connection that is closed has none: a filter may hand on again what has been answered. */
+        static @Nullable EventExecutor loopOf(ServerHttpRequest request) {
             if (!(nativeOf(request) instanceof HttpServerRequest server)) {
                 return null;
             }
             @Nullable EventExecutor[] loop = {null};
-            server.withConnection(connection -> loop[0] = connection.channel().eventLoop());
+            server.withConnection(connection -> loop[0] =
+                    connection.channel().isRegistered() ? connection.channel().eventLoop() : null);
             return loop[0];
         }
     }

@@ -8,6 +8,7 @@ import dev.ratelimit.spring.RunningApp;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,10 +17,13 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PathVariable;
@@ -46,6 +50,18 @@ class RepeatedExchangesTest {
             return Mono.fromSupplier(() -> "four" + calls.incrementAndGet());
         }
 
+        @GetMapping("/three")
+        @RateLimited(policy = "three")
+        Mono<String> three() {
+            return Mono.fromSupplier(() -> "three" + calls.incrementAndGet());
+        }
+
+        @GetMapping("/fails-never")
+        @RateLimited(policy = "failures")
+        Mono<String> failsNever() {
+            return Mono.just("fine");
+        }
+
         @GetMapping("/waits")
         @RateLimited(policy = "queue")
         Mono<String> waits() {
@@ -64,10 +80,18 @@ class RepeatedExchangesTest {
     @RestController
     static class Named {
 
+        private final Handlers handlers;
         private final ObjectProvider<Named> proxy;
 
-        Named(ObjectProvider<Named> proxy) {
+        Named(Handlers handlers, ObjectProvider<Named> proxy) {
+            this.handlers = handlers;
             this.proxy = proxy;
+        }
+
+        @GetMapping("/three/{id}")
+        @RateLimited(value = "3/hour", key = "#id")
+        public Mono<String> three(@PathVariable String id) {
+            return Mono.fromSupplier(() -> id + handlers.calls.incrementAndGet());
         }
 
         @GetMapping("/two/{id}")
@@ -94,6 +118,40 @@ class RepeatedExchangesTest {
             return exchange.getAttributes().put("tried", true) == null
                     ? Mono.error(new IllegalStateException("at first"))
                     : Mono.just("then");
+        }
+    }
+
+    /** Hands each exchange on twice: what a chain returns is always empty. */
+    static class HandsOnTwice implements WebFilter, Ordered {
+
+        @Override
+        public int getOrder() {
+            return -500;
+        }
+
+        @Override
+        public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
+            return Mono.just("user").flatMap(user -> chain.filter(exchange)).switchIfEmpty(chain.filter(exchange));
+        }
+    }
+
+    /** Hands some exchanges on twice, and does not wait for the end of the first way. */
+    static class HandsOnTwiceAtOnce extends HandsOnTwice {
+
+        @Override
+        public Mono<Void> filter(ServerWebExchange exchange, WebFilterChain chain) {
+            return exchange.getRequest().getHeaders().getFirst("X-Twice") == null
+                    ? chain.filter(exchange)
+                    : Mono.when(chain.filter(exchange), chain.filter(exchange));
+        }
+    }
+
+    /** Behind the limits. */
+    static class HandsOnTwiceBehind extends HandsOnTwice {
+
+        @Override
+        public int getOrder() {
+            return 100;
         }
     }
 
@@ -146,6 +204,11 @@ class RepeatedExchangesTest {
     private static RunningApp start(Class<?>... more) {
         return RunningApp.start(
                 Stream.concat(Stream.of(Handlers.class), Stream.of(more)).toList(),
+                "ratelimit.policies.three.limit=3/hour",
+                "ratelimit.policies.three.match.annotated=true",
+                "ratelimit.policies.failures.limit=1/hour",
+                "ratelimit.policies.failures.free=2xx",
+                "ratelimit.policies.failures.match.annotated=true",
                 "ratelimit.policies.queue.limit=1/minute",
                 "ratelimit.policies.queue.key=ip",
                 "ratelimit.policies.queue.match.annotated=true",
@@ -180,6 +243,68 @@ class RepeatedExchangesTest {
             handlers.end.tryEmitEmpty().orThrow();
             assertThat(app.awaitAnswer(first)).isTrue();
             assertThat(app.get("/one").status()).isEqualTo(200);
+        }
+    }
+
+    static Stream<List<Class<?>>> surroundings() {
+        return Stream.of(
+                List.of(),
+                List.of(UncertainEndpointsTest.Mappings.class),
+                List.of(RunningApp.WithSecurity.class, RunningApp.Alice.class, MethodLimitsTest.Open.class));
+    }
+
+    /** Two calls and one, and none after that. */
+    @ParameterizedTest
+    @MethodSource("surroundings")
+    void exchange_thatAFilterInFrontHandsOnTwice_isChargedTwice(List<Class<?>> more) {
+        List<Class<?>> all = new ArrayList<>(more);
+        all.add(HandsOnTwice.class);
+        try (RunningApp app = start(all.toArray(Class<?>[]::new))) {
+            assertThat(app.get("/three").status()).isEqualTo(200);
+            app.awaitCounted("three", "admitted", 2);
+
+            assertThat(fiveTimes(app, "/three")).containsExactly(200, 429, 429, 429, 429);
+            app.awaitCounted("three", "refused", 5);
+            assertThat(app.counted("three", "admitted")).isEqualTo(3);
+            assertThat(app.bean(Handlers.class).calls).hasValue(3);
+        }
+    }
+
+    @Test
+    void exchange_thatIsHandedOnWhenItIsAnswered_isFreeByTheStatusOfItsAnswer() {
+        try (RunningApp app = start(HandsOnTwice.class)) {
+            assertThat(app.get("/fails-never").status()).isEqualTo(200);
+            app.awaitCounted("failures", "admitted", 2);
+
+            await().untilAsserted(
+                            () -> assertThat(app.get("/fails-never").status()).isEqualTo(200));
+        }
+    }
+
+    @Test
+    void exchange_thatIsHandedOnWhileItWaits_isNotAdmittedBefore() throws Exception {
+        try (RunningApp app = start(HandsOnTwiceAtOnce.class)) {
+            assertThat(app.get("/waits").status()).isEqualTo(200);
+            try (Socket client = app.client().begin("GET /waits HTTP/1.1", "X-Twice: yes")) {
+                await().until(() -> app.bean(WaitingRequests.class).waiting("queue") == 1);
+
+                app.ticker().advance(Duration.ofMinutes(1));
+                assertThat(app.awaitAnswer(client)).isTrue();
+                app.awaitCounted("queue", "admitted", 2);
+                assertThat(app.bean(Handlers.class).calls).hasValue(2);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"/three, three", "/three/a, Named.three"})
+    void refusal_thatAFilterBehindHandsOn_endsThere(String path, String policy) {
+        try (RunningApp app = start(Named.class, HandsOnTwiceBehind.class, UncertainEndpointsTest.Mappings.class)) {
+            assertThat(fiveTimes(app, path)).containsExactly(200, 200, 200, 429, 429);
+
+            await().untilAsserted(
+                            () -> assertThat(app.bean(Handlers.class).calls).hasValue(6));
+            assertThat(app.counted(policy, "refused")).isEqualTo(2);
         }
     }
 
