@@ -318,8 +318,47 @@ class RateLimitsPageTest {
                         "blocked",
                         "50/hour contract",
                         "blocked",
-                        "the override of this key was changed meanwhile, and it is 9/hour now; look at it before you change it",
+                        "the override of this key was changed meanwhile, and it is 9/hour now, set by 'anonymous', because of"
+                                + " 'stolen key'; look at it before you change it Do it all the same",
                         "9/hour stolen key");
+    }
+
+    @Test
+    void overrideOfAColleague_thatThePageHasNotShown_isToldBeforeItIsReplaced() throws Exception {
+        assertThat(run("""
+                        const title = 'Overrides';
+                        const inForce = async () => note((await (await real('/actuator/ratelimits/' + p + '/overrides')).json())
+                          .overrides.map(one => one.key + ' ' + one.limit).join() || 'none');
+                        await post(p + '/overrides', {key: 'acme', limit: '700/hour'});
+                        await visit('#/policy/' + p, title);
+                        field(title, 'key').value = 'acme'; field(title, 'limit').value = '750/hour'; field(title, 'duration').value = '';
+                        await post(p + '/overrides', {key: 'acme', limit: '950/hour', reason: 'sale'});
+                        note(await press(title, 'Set')); await inForce();
+                        const all = section(title).querySelector('output button'); all.click(); await until(() => output(title).className === '');
+                        await refresh(); note(output(title).textContent.replace(/Note: .*[.](?= Undo)/, 'Note.')); await inForce();
+                        await press(title, 'Undo'); await inForce();
+                        field(title, 'key').value = 'eve'; await post(p + '/overrides', {key: 'eve', limit: 'blocked'});
+                        note((await press(title, 'Set')).slice(0, 66));
+                        field(title, 'key').value = 'zoe'; await post(p + '/overrides', {key: 'zoe', limit: 'blocked'});
+                        note((await press(title, 'End')).slice(0, 66)); note(await press(title, 'End')); await inForce();
+                        await visit('#/caller?header=X-Id%3A+bob', p + ' '); await post(p + '/overrides', {key: 'bob', limit: 'unlimited'});
+                        [...section(p + ' ').querySelectorAll('button')].find(one => one.textContent === 'Block').click();
+                        await until(() => output('Act').textContent); note(output('Act').textContent.slice(0, 68)); await inForce();
+                        """))
+                .containsExactly(
+                        "the override of this key was changed meanwhile, and it is 950/hour now, set by 'anonymous', because of"
+                                + " 'sale'; look at it before you change it Do it all the same",
+                        "acme 950/hour",
+                        "In force: acme is 750/hour, by anonymous (on this instance only, until it restarts), in place of"
+                                + " 950/hour: sale. Undo",
+                        "acme 750/hour",
+                        "acme 950/hour",
+                        "the override of this key was changed meanwhile, and it is blocked ",
+                        "the override of this key was changed meanwhile, and it is blocked ",
+                        "The override of zoe has ended. Undo",
+                        "acme 950/hour,eve blocked",
+                        "the override of this key was changed meanwhile, and it is unlimited ",
+                        "acme 950/hour,bob unlimited,eve blocked");
     }
 
     @Test

@@ -235,7 +235,8 @@ public final class RateLimitsEndpoint {
         } catch (IllegalArgumentException | RateLimitConfigurationException e) {
             return error(e, WebEndpointResponse.STATUS_BAD_REQUEST);
         } catch (StaleVersionException e) {
-            return error(e, HttpStatus.CONFLICT.value());
+            Map<String, String> body = Map.of("error", String.valueOf(e.getMessage()), "version", e.version());
+            return new WebEndpointResponse<>(body, HttpStatus.CONFLICT.value(), MimeTypeUtils.APPLICATION_JSON);
         } catch (IllegalStateException | StoreUnavailableException e) {
             return error(e, WebEndpointResponse.STATUS_SERVICE_UNAVAILABLE);
         }

@@ -85,7 +85,7 @@ public record PolicyVersion(
      */
     public void require(@Nullable String expected, String changed) {
         if (expected != null && !expected.equals(id(changed))) {
-            throw new StaleVersionException("the policy was changed meanwhile, and is " + this + " now");
+            throw new StaleVersionException("the policy was changed meanwhile, and is " + this + " now", id(changed));
         }
     }
 

@@ -258,11 +258,17 @@ public final class KeyOverrides implements AutoCloseable {
     }
 
     private void checkVersion(Name name, @Nullable String version) {
-        if (version != null && !version.equals(version(name))) {
-            ChangedValue now = inForce(name);
-            throw new StaleVersionException("the override of this key was changed meanwhile, and "
-                    + (now == null ? "there is none" : "it is " + now.to()) + " now");
+        String is = version(name);
+        if (version == null || version.equals(is)) {
+            return;
         }
+        OverriddenKey now = shown(name);
+        String what = now == null
+                ? "there is none now"
+                : "it is " + now.limit() + " now, set by " + Quotation.of(now.by())
+                        + (now.until() == null ? "" : " until " + now.until())
+                        + (now.reason() == null ? "" : ", because of " + Quotation.of(now.reason()));
+        throw new StaleVersionException("the override of this key was changed meanwhile, and " + what, is);
     }
 
     private String version(Name name) {

@@ -750,7 +750,8 @@ class KeyOverridesTest {
 
         assertThatThrownBy(() -> live.endOverride("p", "zoe", mine))
                 .isInstanceOf(StaleVersionException.class)
-                .hasMessageContaining("the override of this key was changed meanwhile, and it is 5/hour now");
+                .hasMessageContaining("the override of this key was changed meanwhile, and it is 5/hour now, set by"
+                        + " 'the application', because of 'stolen key'");
         assertThatThrownBy(() -> live.setOverride("p", "zoe", KeyOverride.blocked(), mine))
                 .isInstanceOf(StaleVersionException.class);
         assertThat(live.policies.overrides("p").get(0).reason()).isEqualTo("stolen key");
