@@ -362,6 +362,37 @@ class RateLimitsPageTest {
     }
 
     @Test
+    void change_whoseAnswerIsLost_isReadAgain_andCanBeUndone() throws Exception {
+        assertThat(run("""
+                        const inForce = async () => note(now.all.policies[0].limit + ' ' + (await (await real('/actuator/ratelimits/' + p + '/overrides')).json())
+                          .overrides.map(one => one.key + ' ' + one.limit).join());
+                        const lost = () => new ReadableStream({start(body) { body.error(new DOMException('The user aborted a request.', 'AbortError')); }});
+                        const losing = done => { window.fetch = async (path, how) => {
+                          if (how.method === 'GET' || how.body.includes('dryRun')) return real(path, how);
+                          if (done) await real(path, how); await refresh(); return new Response(lost()); }; };
+                        await post(p + '/overrides', {key: 'acme', limit: '50/hour', reason: 'contract'});
+                        await visit('#/policy/' + p, 'Change'); field('Change', 'duration').value = '';
+                        losing(true); note(await change('limit', '30/hour')); note(section('Change').querySelectorAll('[role=alert]').length);
+                        losing(false); note(await change('limit', '40/hour'));
+                        field('Overrides', 'key').value = 'acme'; field('Overrides', 'duration').value = ''; note(await press('Overrides', 'Set'));
+                        losing(true); note(await press('Overrides', 'Set')); await inForce();
+                        window.fetch = real; await press('Overrides', 'Undo'); await inForce();
+                        await press('Change', 'As configured'); losing(true); await change('limit', '30/hour');
+                        window.fetch = real; await press('Change', 'Undo'); await inForce();
+                        """))
+                .containsExactly(
+                        "No answer came, but it is in force now, by anonymous: 30/hour (token-bucket, burst 20), mode enforce. Undo",
+                        "0",
+                        "No answer came. It may be in force all the same, so look before you repeat it.",
+                        "No answer came. It may be in force all the same, so look before you repeat it.",
+                        "No answer came, but it is in force now: acme is blocked, by anonymous, in place of 50/hour, by"
+                                + " anonymous: contract. Undo",
+                        "30/hour acme blocked",
+                        "30/hour acme 50/hour",
+                        "15/hour acme 50/hour");
+    }
+
+    @Test
     void planOfAColleague_isNotOverwritten() throws Exception {
         assertThat(run("""
                         const pro = () => note(field('Plans', 'limit').value + ' ' + now.all.policies[0].plans.pro);
