@@ -564,6 +564,23 @@ class RateLimitsPageTest {
     }
 
     @Test
+    void callerWithoutAName_isBlockedByAddress() throws Exception {
+        assertThat(run("""
+                        await visit('#/caller?address=127.0.0.1', 'users ');
+                        note([...section('users ').querySelectorAll('button')].map(one => one.textContent));
+                        [...section('users ').querySelectorAll('button')].find(one => one.textContent === 'Block').click();
+                        await until(() => output('Act').textContent); await refresh(); note(output('Act').textContent.slice(0, 32));
+                        note([...section('users ').querySelectorAll('button')].map(one => one.textContent));
+                        await press('Act', 'Undo'); note(output('Act').textContent);
+                        """, "users.limit=5/hour", "users.key=user", "users.match.paths=/orders/**"))
+                .containsExactly(
+                        "Block,Raise to,Reset",
+                        "In force: ip:127.0.0.1 is blocke",
+                        "Block,Raise to,End the override,Reset",
+                        "The override of ip:127.0.0.1 has ended. Undo");
+    }
+
+    @Test
     void search_knowsAddressesAndHeaders_andSaysWhatIsWrong() throws Exception {
         assertThat(run("""
                         const find = async text => {
