@@ -42,7 +42,7 @@ final class FunctionalRoutes {
         try {
             pattern = parser.parse(seen.pattern());
         } catch (PatternParseException nested) {
-            // such as a prefix with a wildcard at its end
+            // such as a variable that its prefix has, too
             pattern = parser.parse(FunctionVisitor.EVERY_PATH);
             clear = false;
         }

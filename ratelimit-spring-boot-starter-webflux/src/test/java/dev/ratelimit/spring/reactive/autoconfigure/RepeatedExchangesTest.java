@@ -290,7 +290,7 @@ class RepeatedExchangesTest {
 
                 app.ticker().advance(Duration.ofMinutes(1));
                 assertThat(app.awaitAnswer(client)).isTrue();
-                app.awaitCounted("queue", "admitted", 2);
+                app.awaitCounted("queue", "waited", 1);
                 assertThat(app.bean(Handlers.class).calls).hasValue(2);
             }
         }
@@ -312,7 +312,7 @@ class RepeatedExchangesTest {
     void attempt_ofAFilterBehind_isNotCharged_byLimitsOfArguments() {
         try (RunningApp app = start(Named.class, TriesAgainBehind.class)) {
             assertThat(fiveTimes(app, "/two/a")).containsExactly(200, 200, 429, 429, 429);
-            assertThat(fiveTimes(app, "/alone/a")).containsOnly(200);
+            assertThat(app.get("/alone/a").status()).isEqualTo(200);
         }
     }
 
