@@ -16,9 +16,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Comes before all other filters, so that it sees how they change a response, and what they read is beneath what they wrap around
- * a request: keeps forms, restores requests that have waited, begins and ends their {@linkplain Passage way}, and answers calls that
- * are refused in a dispatch that the filters of the limits do not see. Registered for requests, asynchronous dispatches and error
- * pages.
+ * a request: keeps forms, restores requests that have waited, begins and ends their {@linkplain Passage way}, and answers calls
+ * that are refused in a dispatch that the filters of the limits do not see. Registered for requests, asynchronous dispatches and
+ * error pages.
  */
 public final class OutermostFilter implements Filter {
 
