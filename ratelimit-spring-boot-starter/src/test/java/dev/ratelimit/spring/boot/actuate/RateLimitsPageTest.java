@@ -334,7 +334,7 @@ class RateLimitsPageTest {
                         field(title, 'key').value = 'acme'; field(title, 'limit').value = '750/hour'; field(title, 'duration').value = '';
                         await post(p + '/overrides', {key: 'acme', limit: '950/hour', reason: 'sale'});
                         note(await press(title, 'Set')); await inForce();
-                        const all = section(title).querySelector('output button'); all.click(); await until(() => output(title).className === '');
+                        const all = section(title).querySelector('output button'); all.click(); await until(() => output(title).textContent.startsWith('In force'));
                         await refresh(); note(output(title).textContent.replace(/Note: .*[.](?= Undo)/, 'Note.')); await inForce();
                         await press(title, 'Undo'); await inForce();
                         field(title, 'key').value = 'eve'; await post(p + '/overrides', {key: 'eve', limit: 'blocked'});
