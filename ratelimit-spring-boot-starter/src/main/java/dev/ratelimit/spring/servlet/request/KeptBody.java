@@ -1,6 +1,5 @@
 package dev.ratelimit.spring.servlet.request;
 
-import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
@@ -65,8 +64,8 @@ public final class KeptBody extends HttpServletRequestWrapper {
         return reader;
     }
 
-    /** What was read before, and then the rest. */
-    private static final class Again extends ServletInputStream {
+    /** What was read before, and then the rest, which may block. */
+    private static final class Again extends ReadableStream {
 
         private final ByteArrayInputStream before;
         private final Part part;
@@ -104,22 +103,6 @@ public final class KeptBody extends HttpServletRequestWrapper {
         @Override
         public boolean isFinished() {
             return before.available() == 0 && part.rest().isFinished();
-        }
-
-        /** Reading the rest may block. */
-        @Override
-        public boolean isReady() {
-            return true;
-        }
-
-        @Override
-        public void setReadListener(ReadListener listener) {
-            try {
-                listener.onDataAvailable();
-                listener.onAllDataRead();
-            } catch (IOException e) {
-                listener.onError(e);
-            }
         }
     }
 }

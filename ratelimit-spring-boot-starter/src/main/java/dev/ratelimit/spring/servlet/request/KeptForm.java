@@ -3,7 +3,6 @@ package dev.ratelimit.spring.servlet.request;
 import dev.ratelimit.spring.rules.request.UncertainParameterException;
 import jakarta.servlet.AsyncContext;
 import jakarta.servlet.DispatcherType;
-import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.HttpServletRequest;
@@ -356,7 +355,7 @@ public final class KeptForm extends HttpServletRequestWrapper {
     }
 
     /** The bytes that were kept. */
-    private static final class Replay extends ServletInputStream {
+    private static final class Replay extends ReadableStream {
 
         private final ByteArrayInputStream bytes;
 
@@ -382,22 +381,6 @@ public final class KeptForm extends HttpServletRequestWrapper {
         @Override
         public boolean isFinished() {
             return bytes.available() == 0;
-        }
-
-        @Override
-        public boolean isReady() {
-            return true;
-        }
-
-        /** All is there, so the listener reads it now. */
-        @Override
-        public void setReadListener(ReadListener listener) {
-            try {
-                listener.onDataAvailable();
-                listener.onAllDataRead();
-            } catch (IOException e) {
-                listener.onError(e);
-            }
         }
     }
 }
