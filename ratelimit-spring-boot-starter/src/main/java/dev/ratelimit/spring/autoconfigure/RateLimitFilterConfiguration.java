@@ -131,9 +131,8 @@ class RateLimitFilterConfiguration {
     }
 
     @Bean("dev.ratelimit.refusalResolver")
-    RefusalResolver rateLimitRefusalResolver(
-            RequestLimiter limiter, ServletPaths paths, RateLimitFilters filters, ApplicationContext context) {
-        return new RefusalResolver(limiter.calls(), paths, filters.cors(), new RefusalHandlers(context));
+    RefusalResolver rateLimitRefusalResolver(RateLimitFilters filters, ApplicationContext context) {
+        return new RefusalResolver(filters, new RefusalHandlers(context));
     }
 
     @Bean(FILTER)

@@ -33,12 +33,7 @@ public final class RateLimitFilters {
         this.cors = new CorsHeaders(SingletonSupplier.of(corsSources)::obtain, exposed);
     }
 
-    /** The CORS headers of refusals. */
-    public CorsHeaders cors() {
-        return cors;
-    }
-
-    /** What answers refused calls outside of the filters, which see only the dispatch of the request itself. */
+    /** What answers refused calls outside of these filters, which see only the dispatch of the request itself. */
     ThrownRefusals thrownRefusals() {
         return new ThrownRefusals(limiter.calls(), paths, cors);
     }
