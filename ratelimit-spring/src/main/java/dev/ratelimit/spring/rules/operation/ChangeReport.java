@@ -9,6 +9,7 @@ import dev.ratelimit.spring.rules.decision.PolicyVersion;
 import dev.ratelimit.spring.rules.decision.RulesInForce;
 import dev.ratelimit.spring.rules.rule.LimitOverride;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
@@ -31,6 +32,15 @@ record ChangeReport(
         RulesInForce after,
         Function<String, @Nullable String> paths,
         long overrides) {
+
+    /** All but the plans. */
+    private static final List<Function<RateLimitChange, @Nullable Object>> PROPERTIES = List.of(
+            RateLimitChange::limit,
+            RateLimitChange::burst,
+            RateLimitChange::mode,
+            RateLimitChange::penalty,
+            RateLimitChange::maxWait,
+            RateLimitChange::paths);
 
     /** Adds what the policy was and is, and what is to be known of that, to the description of the policy. */
     @CanIgnoreReturnValue
@@ -81,15 +91,16 @@ record ChangeReport(
     private @Nullable String afterwards() {
         RateLimitChange earlier = before.change();
         boolean ends = change.duration() != null || change.until() != null;
-        return ends
-                        && earlier != null
-                        && (replaces(RateLimitChange::limit, earlier) || replaces(RateLimitChange::mode, earlier))
+        return ends && earlier != null && replaces(earlier)
                 ? "at its end, what the configuration says is in force again, and not " + before
                 : null;
     }
 
-    private boolean replaces(Function<RateLimitChange, @Nullable Object> property, RateLimitChange earlier) {
-        return property.apply(change) != null && property.apply(earlier) != null;
+    private boolean replaces(RateLimitChange earlier) {
+        return PROPERTIES.stream()
+                        .anyMatch(property -> property.apply(change) != null && property.apply(earlier) != null)
+                || !Collections.disjoint(
+                        change.plans().keySet(), earlier.plans().keySet());
     }
 
     private static void add(List<String> remarks, String where, @Nullable String remark) {

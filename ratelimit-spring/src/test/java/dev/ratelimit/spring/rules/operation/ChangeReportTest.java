@@ -54,7 +54,8 @@ class ChangeReportTest {
 
     @Test
     void changeWithAnEnd_inPlaceOfAnother_saysThatThatOneDoesNotComeBack() {
-        LiveRules live = new LiveRules("p.limit=100/minute", "p.key=user");
+        LiveRules live = new LiveRules(
+                Map.of("planResolver", BY_NAME), "p.limit=100/minute", "p.key=user", "p.plans.pro.limit=10/hour");
         RateLimitChange later = RateLimitChange.toLimit("300/minute").lasting(Duration.ofHours(2));
         assertThat(String.valueOf(live.preview("p", later, false, null, false).get("remark")))
                 .doesNotContain("at its end");
@@ -66,6 +67,11 @@ class ChangeReportTest {
         assertThat(String.valueOf(live.preview("p", RateLimitChange.toLimit("300/minute"), false, null, false)
                         .get("remark")))
                 .doesNotContain("at its end");
+
+        live.policies.change("p", RateLimitChange.toPlan("pro", "40/hour"));
+        RateLimitChange ofPlan = RateLimitChange.toPlan("pro", "60/hour").lasting(Duration.ofHours(2));
+        assertThat(String.valueOf(live.preview("p", ofPlan, false, null, false).get("remark")))
+                .contains("at its end", "plan pro 40/hour");
     }
 
     @Test

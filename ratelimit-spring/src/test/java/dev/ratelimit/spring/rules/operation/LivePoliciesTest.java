@@ -137,6 +137,14 @@ class LivePoliciesTest {
     }
 
     @Test
+    void key_asReportsShowIt_whenItIsHidden_isRefused() {
+        LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
+
+        assertThatThrownBy(() -> live.policies.reset("p", new KeyDisplay().hash("any")))
+                .hasMessageContaining("stands for a key that is not shown");
+    }
+
+    @Test
     void key_thatLooksLikeAnother_isWrittenWithABackslash() {
         LiveRules live = new LiveRules("p.limit=10/hour", "p.key=user");
         live.admitted(3, get("/").by("#e90c73466232"));
