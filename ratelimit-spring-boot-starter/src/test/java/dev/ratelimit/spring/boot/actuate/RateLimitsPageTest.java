@@ -408,7 +408,7 @@ class RateLimitsPageTest {
                         "the policy was changed meanwhile,",
                         "12/hour 8/hour",
                         "Somebody has changed it meanwhile, to 8/hour. Continue from there",
-                        "In force from now on: plan pro, 12/hour, for 2h. Undo",
+                        "In force from now on: plan pro, 12/hour, for 2h. Note. Undo",
                         "8/hour 8/hour",
                         "Nothing is edited.");
     }
