@@ -27,13 +27,17 @@ class ArchitectureTest {
             .resideInAPackage("dev.ratelimit.*..");
 
     @ArchTest
-    static final ArchRule memory_knowsNoOtherLeaf = knowsNoOtherLeaf("memory", "algorithm", "lease", "queue");
+    static final ArchRule memory_knowsNoOtherLeaf = knowsNoOtherLeaf("memory", "algorithm", "lease", "queue", "remote");
 
     @ArchTest
-    static final ArchRule queue_knowsNoOtherLeaf = knowsNoOtherLeaf("queue", "algorithm", "lease", "memory");
+    static final ArchRule queue_knowsNoOtherLeaf = knowsNoOtherLeaf("queue", "algorithm", "lease", "memory", "remote");
 
     @ArchTest
-    static final ArchRule lease_knowsNoOtherLeaf = knowsNoOtherLeaf("lease", "algorithm", "memory", "queue");
+    static final ArchRule lease_knowsNoOtherLeaf = knowsNoOtherLeaf("lease", "algorithm", "memory", "queue", "remote");
+
+    /** Memory decides while no server does. */
+    @ArchTest
+    static final ArchRule remote_knowsMemoryOnly = knowsNoOtherLeaf("remote", "algorithm", "lease", "queue");
 
     @ArchTest
     static final ArchRule core_needsTheJdkOnly = classes()

@@ -4,6 +4,7 @@ import dev.ratelimit.algorithm.Algorithm;
 import dev.ratelimit.lease.LeasingStore;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.queue.RateLimitQueue;
+import dev.ratelimit.remote.RemoteStoreListener;
 import java.io.IOException;
 import org.junit.jupiter.api.Test;
 
@@ -17,6 +18,7 @@ class PublicApiTest {
                 Algorithm.class,
                 LeasingStore.class,
                 InMemoryStore.class,
-                RateLimitQueue.class);
+                RateLimitQueue.class,
+                RemoteStoreListener.class);
     }
 }

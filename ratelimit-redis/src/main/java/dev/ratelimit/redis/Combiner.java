@@ -2,6 +2,7 @@ package dev.ratelimit.redis;
 
 import dev.ratelimit.CanIgnoreReturnValue;
 import dev.ratelimit.redis.Letter.Way;
+import dev.ratelimit.remote.StoreFailure;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;

@@ -1,6 +1,7 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.Scheduler;
+import dev.ratelimit.remote.StoreFailure;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -42,7 +43,7 @@ final class Delivery {
     private static <T extends @Nullable Object> void complete(
             CompletableFuture<T> handed, T result, @Nullable Throwable failure, Consumer<T> unwanted) {
         if (failure != null) {
-            handed.completeExceptionally(ScriptExecutor.cause(failure));
+            handed.completeExceptionally(StoreFailure.cause(failure));
         } else if (!handed.complete(result)) {
             unwanted.accept(result);
         }

@@ -1,23 +1,25 @@
 package dev.ratelimit.redis;
 
+import dev.ratelimit.remote.RemoteStoreListener;
+import dev.ratelimit.remote.StoreFailure;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Keeps what a listener throws, such as meters that are closed, from decisions. Thread-safe. */
-final class GuardedListener implements RedisStoreListener {
+final class GuardedListener implements RemoteStoreListener {
 
     private static final Logger LOG = System.getLogger(GuardedListener.class.getPackageName());
 
-    private final RedisStoreListener listener;
+    private final RemoteStoreListener listener;
     private final AtomicBoolean told = new AtomicBoolean();
 
-    GuardedListener(RedisStoreListener listener) {
+    GuardedListener(RemoteStoreListener listener) {
         this.listener = listener;
     }
 
     @Override
-    public void failed(RedisStoreFailure reason) {
+    public void failed(StoreFailure.Reason reason) {
         guarded(() -> listener.failed(reason));
     }
 

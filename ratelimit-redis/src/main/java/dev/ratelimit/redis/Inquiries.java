@@ -6,6 +6,9 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.redis.PendingBatch.Waited;
+import dev.ratelimit.remote.RemoteStoreListener;
+import dev.ratelimit.remote.StoreFailure;
+import dev.ratelimit.remote.Timeout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -28,7 +31,7 @@ final class Inquiries {
     private final StatusCache statusCache;
     private final Ticker ticker;
     private final Scheduler scheduler;
-    private final RedisStoreListener listener;
+    private final RemoteStoreListener listener;
     private final long deadlineNanos;
 
     /** After this time, no server executes a charge any more. */
@@ -233,7 +236,7 @@ final class Inquiries {
                     refund(left, late);
                 } else if (failure != null
                         && left.mayBeExecuted()
-                        && !StoreFailure.of(failure).executedNothing()) {
+                        && !LettuceFailure.of(failure).executedNothing()) {
                     left.batch()
                             .charges()
                             .forEach(charge -> owed.cancel(charge, left.batch().id(), voidNanos));

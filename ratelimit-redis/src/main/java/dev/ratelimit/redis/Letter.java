@@ -1,6 +1,7 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.Ticker;
+import dev.ratelimit.remote.StoreFailure;
 import io.lettuce.core.RedisNoScriptException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -63,7 +64,7 @@ final class Letter {
                 .exceptionallyCompose(failure -> {
                     Written unknown = written;
                     return unknown != null
-                                    && ScriptExecutor.cause(failure) instanceof RedisNoScriptException
+                                    && StoreFailure.cause(failure) instanceof RedisNoScriptException
                                     && isWanted.getAsBoolean()
                             ? way.connection().send(() -> write(unknown.call.withText(), unknown.batches), way.asking())
                             : CompletableFuture.failedFuture(failure);
@@ -104,7 +105,7 @@ final class Letter {
 
     @SuppressWarnings("FutureReturnValueIgnored") // its end does not matter
     private void closeIfOutOfStep(@Nullable Throwable failure) {
-        if (failure != null && StoreFailure.of(failure).reason() == RedisStoreFailure.UNEXPECTED) {
+        if (failure != null && LettuceFailure.of(failure).reason() == RedisStoreFailure.UNEXPECTED) {
             way.connection().close();
         }
     }

@@ -1,6 +1,8 @@
 package dev.ratelimit.redis;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.StoreFailure;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.api.StatefulRedisConnection;
@@ -125,7 +127,7 @@ final class LettuceConnection implements Connection {
             }
             StoreFailure known = unasked;
             if (known == null
-                    && StoreFailure.of(failure).reason() == RedisStoreFailure.CONNECTION
+                    && LettuceFailure.of(failure).reason() == RemoteStoreFailure.CONNECTION
                     && !String.valueOf(failure.getMessage()).startsWith(QUEUE_IS_FULL)) {
                 lost = true;
             }

@@ -2,6 +2,9 @@ package dev.ratelimit.redis;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ratelimit.Scheduler;
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.StoreFailure;
+import dev.ratelimit.remote.Timeout;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -132,7 +135,7 @@ final class Link {
     private CompletableFuture<Connection> attempt() {
         if (closed || attempts >= MAX_ATTEMPTS) {
             return CompletableFuture.failedFuture(new StoreFailure(
-                    RedisStoreFailure.CONNECTION,
+                    RemoteStoreFailure.CONNECTION,
                     closed ? "the store is closed" : MAX_ATTEMPTS + " connection attempts are still pending"));
         }
         CompletableFuture<Connection> attempt = expected();

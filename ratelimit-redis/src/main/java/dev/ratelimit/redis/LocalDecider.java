@@ -7,6 +7,7 @@ import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
+import dev.ratelimit.remote.StoreFailure;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.util.ArrayList;

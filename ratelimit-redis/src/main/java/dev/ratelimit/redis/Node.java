@@ -3,6 +3,9 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.redis.Letter.Way;
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.StoreFailure;
+import dev.ratelimit.remote.Timeout;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -126,11 +129,12 @@ final class Node implements Probing.Patient {
     Entry enter(boolean urgent) {
         if (breaker.open()) {
             probing.ensure();
-            throw new StoreFailure(RedisStoreFailure.OPEN, "the circuit breaker is open after recent failures");
+            throw new StoreFailure(RemoteStoreFailure.OPEN, "the circuit breaker is open after recent failures");
         }
         AtomicInteger place = places.take(ticker.nanos());
         if (place == null && !urgent) {
-            throw new StoreFailure(RedisStoreFailure.SATURATED, "max-in-flight commands are already waiting for Redis");
+            throw new StoreFailure(
+                    RemoteStoreFailure.SATURATED, "max-in-flight commands are already waiting for Redis");
         }
         return new Entry(this, place);
     }
@@ -157,15 +161,15 @@ final class Node implements Probing.Patient {
         if (failure == null || failure.replied()) {
             heardNanos = now;
         }
-        if (failure != null && !failure.showsServerState()) {
+        if (failure != null && !failure.reason().showsServerState()) {
             return;
         }
-        if (failure == null || !failure.ofServer()) {
+        if (failure == null || !failure.reason().ofServer()) {
             breaker.record(false);
             return;
         }
-        boolean opened = failure.ofWriting() ? breaker.trip() : breaker.record(true);
-        if (failure.ofConnection() && (opened || quiet)) {
+        boolean opened = failure.reason().ofWriting() ? breaker.trip() : breaker.record(true);
+        if (failure.reason().ofConnection() && (opened || quiet)) {
             // the next connection may be silent for as long
             heardNanos = now;
             link.replace();
@@ -199,11 +203,11 @@ final class Node implements Probing.Patient {
 
     @Override
     public void probed(@Nullable Throwable thrown, boolean early) {
-        StoreFailure failure = thrown == null ? null : StoreFailure.of(thrown);
+        StoreFailure failure = thrown == null ? null : LettuceFailure.of(thrown);
         if (failure == null || failure.replied()) {
             heardNanos = ticker.nanos();
         }
-        if (failure == null || (failure.replied() && !failure.ofServer())) {
+        if (failure == null || (failure.replied() && !failure.reason().ofServer())) {
             if (breaker.probed(false)) {
                 operatorLog.recovered(link.server());
             }
@@ -211,7 +215,7 @@ final class Node implements Probing.Patient {
         }
         breaker.probed(true);
         operatorLog.stillFailing(failure);
-        if (failure.ofConnection() && !early) {
+        if (failure.reason().ofConnection() && !early) {
             link.replace();
             executor.failing(this);
         }

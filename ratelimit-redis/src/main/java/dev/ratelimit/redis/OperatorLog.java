@@ -1,5 +1,7 @@
 package dev.ratelimit.redis;
 
+import dev.ratelimit.remote.RemoteStoreListener;
+import dev.ratelimit.remote.StoreFailure;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -14,7 +16,7 @@ final class OperatorLog {
     private static final Pattern MAX_MEMORY = Pattern.compile("(?m)^maxmemory:(\\d+)");
     private static final Pattern EVICTION = Pattern.compile("(?m)^maxmemory_policy:([a-z-]+)");
 
-    private final RedisStoreListener listener;
+    private final RemoteStoreListener listener;
     private final Topology topology;
     private final String pause;
     private final AtomicBoolean evictionTold = new AtomicBoolean();
@@ -26,7 +28,7 @@ final class OperatorLog {
      *
      * @param openFor the time between two attempts to use a failing server
      */
-    OperatorLog(RedisStoreListener listener, Topology topology, Duration openFor) {
+    OperatorLog(RemoteStoreListener listener, Topology topology, Duration openFor) {
         this.listener = listener;
         this.topology = topology;
         this.pause = "about every " + openFor.toMillis() + " ms";

@@ -3,6 +3,7 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
+import dev.ratelimit.remote.StoreFailure;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.Queue;
@@ -86,7 +87,7 @@ final class OwedRefunds {
                 long now = ticker.nanos();
                 for (Charge charge : sent.batch().charges()) {
                     Owed refund = new Owed(charge, stamp, whole, now, now + lifetimeNanos(charge));
-                    keepIfInVain(refund, sent, StoreFailure.of(failure));
+                    keepIfInVain(refund, sent, LettuceFailure.of(failure));
                 }
             }
         });
@@ -199,7 +200,7 @@ final class OwedRefunds {
         for (PendingBatch sent : sender.postRefund(List.of(first.charge), first.stamp)) {
             sent.then((reply, failure) -> {
                 if (failure != null) {
-                    keepIfInVain(first, sent, StoreFailure.of(failure));
+                    keepIfInVain(first, sent, LettuceFailure.of(failure));
                 }
             });
         }

@@ -4,6 +4,10 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.redis.Node.Entry;
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.RemoteStoreListener;
+import dev.ratelimit.remote.StoreFailure;
+import dev.ratelimit.remote.Timeout;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -30,7 +34,7 @@ final class PendingBatch {
             if (failure instanceof Error error) {
                 throw error;
             }
-            return new Waited(nanos, patienceNanos, failure == null ? null : StoreFailure.of(failure));
+            return new Waited(nanos, patienceNanos, failure == null ? null : LettuceFailure.of(failure));
         }
     }
 
@@ -76,8 +80,8 @@ final class PendingBatch {
 
     /** What was not even written by the deadline says nothing about the server. */
     private StoreFailure precise(Throwable failure) {
-        StoreFailure told = StoreFailure.of(failure);
-        return told.reason() == RedisStoreFailure.TIMEOUT && progress == Progress.QUEUED ? unsent() : told;
+        StoreFailure told = LettuceFailure.of(failure);
+        return told.reason() == RemoteStoreFailure.TIMEOUT && progress == Progress.QUEUED ? unsent() : told;
     }
 
     /** If even its caller was woken late, for example after a garbage collection, the reply may lie here unread. */
@@ -208,10 +212,10 @@ final class PendingBatch {
     }
 
     /** Tells the listener if it fails. */
-    void tellFailure(RedisStoreListener listener) {
+    void tellFailure(RemoteStoreListener listener) {
         then((received, failure) -> {
             if (failure != null) {
-                listener.failed(StoreFailure.of(failure).reason());
+                listener.failed(LettuceFailure.of(failure).reason());
             }
         });
     }
@@ -273,7 +277,7 @@ final class PendingBatch {
             return arrived();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new StoreFailure(RedisStoreFailure.INTERRUPTED, "interrupted while waiting for Redis", e);
+            throw new StoreFailure(RemoteStoreFailure.INTERRUPTED, "interrupted while waiting for Redis", e);
         } finally {
             left = true;
         }
@@ -299,7 +303,7 @@ final class PendingBatch {
         try {
             return reply.join();
         } catch (CompletionException e) {
-            throw StoreFailure.of(e.getCause() == null ? e : e.getCause());
+            throw LettuceFailure.of(e.getCause() == null ? e : e.getCause());
         }
     }
 }

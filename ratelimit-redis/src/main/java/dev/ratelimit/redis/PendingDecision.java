@@ -3,6 +3,7 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.remote.StoreFailure;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

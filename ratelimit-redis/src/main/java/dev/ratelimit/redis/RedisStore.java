@@ -11,6 +11,9 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.redis.PendingBatch.Waited;
+import dev.ratelimit.remote.RemoteStoreListener;
+import dev.ratelimit.remote.StoreFailure;
+import dev.ratelimit.remote.Timeout;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.cluster.RedisClusterClient;
 import java.util.ArrayList;
@@ -42,7 +45,7 @@ public final class RedisStore implements RateLimitStore {
     private final StatusCache statusCache;
     private final OwedRefunds owed;
     private final Ticker ticker;
-    private final RedisStoreListener listener;
+    private final RemoteStoreListener listener;
     private final Scheduler scheduler;
     private final long deadlineNanos;
     private final Inquiries inquiries;

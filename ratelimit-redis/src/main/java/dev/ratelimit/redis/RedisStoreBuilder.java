@@ -9,6 +9,7 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.remote.RemoteStoreListener;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -37,7 +38,7 @@ public final class RedisStoreBuilder {
     private Ticker ticker = Ticker.system();
     private @Nullable Scheduler scheduler;
     private @Nullable Executor executor;
-    private RedisStoreListener listener = new RedisStoreListener() {};
+    private RemoteStoreListener listener = new RemoteStoreListener() {};
     private String prefix = "ratelimit";
     private Duration deadline = Duration.ofMillis(50);
     private int maxInFlight = 256;
@@ -218,7 +219,7 @@ public final class RedisStoreBuilder {
      * @return this builder
      */
     @CanIgnoreReturnValue
-    public RedisStoreBuilder listener(RedisStoreListener listener) {
+    public RedisStoreBuilder listener(RemoteStoreListener listener) {
         this.listener = new GuardedListener(listener);
         return this;
     }
@@ -298,7 +299,7 @@ public final class RedisStoreBuilder {
         return executor == null ? scheduler().blockingExecutor() : executor;
     }
 
-    RedisStoreListener listener() {
+    RemoteStoreListener listener() {
         return listener;
     }
 

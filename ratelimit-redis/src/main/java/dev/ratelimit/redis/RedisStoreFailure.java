@@ -1,19 +1,11 @@
 package dev.ratelimit.redis;
 
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.StoreFailure;
 import java.util.Locale;
 
-/** Why Redis did not decide. */
-public enum RedisStoreFailure {
-    /** Redis did not answer before the deadline. */
-    TIMEOUT,
-    /** This instance did not get to send the command in time, or stood still while the deadline passed. */
-    STALLED,
-    /** There is no connection. */
-    CONNECTION,
-    /** The maximum number of requests is already waiting for an answer. */
-    SATURATED,
-    /** Redis was not asked, because recent requests failed. */
-    OPEN,
+/** Why Redis did not decide, in addition to {@link RemoteStoreFailure}: what a server has replied. */
+public enum RedisStoreFailure implements StoreFailure.Reason {
     /** The server is a read-only replica. */
     READONLY,
     /** The server is loading its data from disk. */
@@ -34,15 +26,36 @@ public enum RedisStoreFailure {
     WRONG_TYPE,
     /** The script failed for this request alone: a key holds a damaged value, or there are too many limits at once. */
     SCRIPT,
-    /** The thread was interrupted. */
-    INTERRUPTED,
     /** A reply that does not fit its command: answers were lost, doubled or mixed up. The connection is replaced. */
-    UNEXPECTED,
-    /** Anything else. */
-    ERROR;
+    UNEXPECTED;
 
-    /** {@return the value of the tag in metrics, such as {@code wrong-type}} */
+    @Override
     public String tag() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    @Override
+    public boolean ofServer() {
+        return this != WRONG_TYPE && this != SCRIPT && this != MOVING;
+    }
+
+    @Override
+    public boolean ofWriting() {
+        return this == READONLY || this == OOM || this == UNWRITABLE || this == AUTH;
+    }
+
+    @Override
+    public boolean showsServerState() {
+        return this != MOVING;
+    }
+
+    @Override
+    public boolean executedNothing() {
+        return this != UNEXPECTED;
+    }
+
+    @Override
+    public boolean ofConnection() {
+        return this == READONLY || this == AUTH || this == CLUSTER || this == UNEXPECTED;
     }
 }

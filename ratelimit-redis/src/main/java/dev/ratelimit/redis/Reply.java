@@ -1,5 +1,6 @@
 package dev.ratelimit.redis;
 
+import dev.ratelimit.remote.StoreFailure;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

@@ -4,6 +4,8 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.remote.StoreFailure;
+import dev.ratelimit.remote.Timeout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -125,7 +127,7 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
             }
             PendingBatch one = sending.send(node, batch, sent);
             one.whenFailed(failure -> {
-                if (failure.ofConnection()) {
+                if (failure.reason().ofConnection()) {
                     // if requests are rare, nobody waits for the breaker to open
                     refresh(node);
                 }
@@ -288,7 +290,7 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
             }
             return known;
         } catch (CompletionException | StoreFailure e) {
-            node.unreached(StoreFailure.of(e));
+            node.unreached(LettuceFailure.of(e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

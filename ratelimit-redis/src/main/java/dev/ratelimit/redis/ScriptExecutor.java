@@ -3,10 +3,11 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.redis.Letter.Order;
 import dev.ratelimit.redis.Letter.Way;
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.StoreFailure;
 import io.lettuce.core.RedisNoScriptException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -92,8 +93,8 @@ final class ScriptExecutor {
         return new Letter(way, order, ticker)
                 .send(() -> List.of(batch), these -> edition.apply(Script.of(these)), () -> true)
                 .exceptionallyCompose(failure -> {
-                    Redirect redirect =
-                            Redirect.of(cause(failure), way.connection().server());
+                    Redirect redirect = Redirect.of(
+                            StoreFailure.cause(failure), way.connection().server());
                     if (redirect == null) {
                         return CompletableFuture.failedFuture(failure);
                     }
@@ -107,10 +108,6 @@ final class ScriptExecutor {
         servers.failing(node);
     }
 
-    static Throwable cause(Throwable failure) {
-        return failure instanceof CompletionException && failure.getCause() != null ? failure.getCause() : failure;
-    }
-
     private static Reply understood(Reply reply) {
         return switch (reply.verdict()) {
             case LACKS_ALGORITHM ->
@@ -118,8 +115,8 @@ final class ScriptExecutor {
                         RedisStoreFailure.WRONG_TYPE, "a key holds a value that no algorithm of this version wrote");
             case OUT_OF_CALENDAR ->
                 throw new StoreFailure(
-                        RedisStoreFailure.ERROR, "the server's clock is outside the calendar windows sent to it");
-            case VOID -> throw new StoreFailure(RedisStoreFailure.TIMEOUT, "Redis got to the command too late");
+                        RemoteStoreFailure.ERROR, "the server's clock is outside the calendar windows sent to it");
+            case VOID -> throw new StoreFailure(RemoteStoreFailure.TIMEOUT, "Redis got to the command too late");
             default -> reply;
         };
     }
@@ -165,11 +162,11 @@ final class ScriptExecutor {
         }
 
         private static boolean chargedNothing(Throwable failure, Connection connection) {
-            RedisStoreFailure reason = StoreFailure.of(failure).reason();
+            StoreFailure.Reason reason = LettuceFailure.of(failure).reason();
             return reason == RedisStoreFailure.SCRIPT
                     || reason == RedisStoreFailure.MOVING
-                    || cause(failure) instanceof RedisNoScriptException
-                    || Redirect.of(cause(failure), connection.server()) != null;
+                    || StoreFailure.cause(failure) instanceof RedisNoScriptException
+                    || Redirect.of(StoreFailure.cause(failure), connection.server()) != null;
         }
 
         /** Asks again, with all algorithms, another calendar or a later expiry, if the reply requires it. */
@@ -194,7 +191,9 @@ final class ScriptExecutor {
                     .exceptionallyCompose(failure -> {
                         Redirect redirect = redirects == 0
                                 ? null
-                                : Redirect.of(cause(failure), way.connection().server());
+                                : Redirect.of(
+                                        StoreFailure.cause(failure),
+                                        way.connection().server());
                         return redirect == null
                                 ? CompletableFuture.failedFuture(failure)
                                 : follow(redirect, order, script, redirects - 1);

@@ -12,6 +12,7 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
+import dev.ratelimit.remote.RemoteStoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -102,7 +103,7 @@ class AsyncDecisionTest {
         assertThat(local.join()).isAdmitted();
         assertThat(RedisStore.decidedByRedis(local.join())).isFalse();
         assertThat(denied.handle((decision, failure) -> failure).join()).isInstanceOf(StoreUnavailableException.class);
-        assertThat(events.failures(RedisStoreFailure.TIMEOUT)).isEqualTo(2);
+        assertThat(events.failures(RemoteStoreFailure.TIMEOUT)).isEqualTo(2);
         redis.deliver();
         assertThat(left(SLOTS)).isEqualTo(10);
         assertThat(left(WINDOW)).isEqualTo(1000);
@@ -117,7 +118,7 @@ class AsyncDecisionTest {
         time.advance(DEADLINE);
 
         assertThat(refunded).isCompleted();
-        assertThat(events.failures(RedisStoreFailure.TIMEOUT)).isEqualTo(1);
+        assertThat(events.failures(RemoteStoreFailure.TIMEOUT)).isEqualTo(1);
         redis.cut();
         time.advance(Duration.ofSeconds(3));
         assertThat(left(SLOTS)).isEqualTo(10);
@@ -138,8 +139,8 @@ class AsyncDecisionTest {
             time.advance(DEADLINE.multipliedBy(2));
 
             assertThat(decided).isDone();
-            assertThat(events.failures(RedisStoreFailure.STALLED)).isEqualTo(1);
-            assertThat(events.failures(RedisStoreFailure.TIMEOUT)).isZero();
+            assertThat(events.failures(RemoteStoreFailure.STALLED)).isEqualTo(1);
+            assertThat(events.failures(RemoteStoreFailure.TIMEOUT)).isZero();
             slow.goOn();
         }
     }
@@ -152,7 +153,7 @@ class AsyncDecisionTest {
         CompletableFuture<Decision> decided = decide(SLOTS, 4);
 
         assertThat(decided.join()).isAdmitted();
-        assertThat(events.failures(RedisStoreFailure.ERROR)).isEqualTo(1);
+        assertThat(events.failures(RemoteStoreFailure.ERROR)).isEqualTo(1);
         redis.refuseAlarms(false);
         redis.goOn();
         assertThat(left(SLOTS)).isEqualTo(10);

@@ -9,6 +9,8 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.ScriptServer;
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.StoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisException;
@@ -290,7 +292,7 @@ class CombinerTest {
     @DisplayName("if all of a command have given up by the time it is written, nothing is asked")
     void charge_allGaveUp_nothingIsSent() {
         PendingBatch impatient = send(USER.charge("k", 2));
-        assertThat(failure(impatient)).isEqualTo(RedisStoreFailure.STALLED);
+        assertThat(failure(impatient)).isEqualTo(RemoteStoreFailure.STALLED);
         wire.write();
 
         assertThat(wire.sent).isEmpty();
@@ -304,7 +306,7 @@ class CombinerTest {
     @DisplayName("commands that were never written say nothing about the server, however many")
     void charge_neverWritten_doesNotOpenTheBreaker() {
         for (int i = 0; i < 2 * Breaker.WINDOW; i++) {
-            assertThat(failure(send(USER.charge("k")))).isEqualTo(RedisStoreFailure.STALLED);
+            assertThat(failure(send(USER.charge("k")))).isEqualTo(RemoteStoreFailure.STALLED);
         }
 
         assertThat(node.available()).isTrue();
@@ -315,13 +317,13 @@ class CombinerTest {
         for (int i = 0; i < builder.settings().failures(); i++) {
             PendingBatch sent = send(USER.charge("k"));
             wire.write();
-            assertThat(failure(sent)).isEqualTo(RedisStoreFailure.TIMEOUT);
+            assertThat(failure(sent)).isEqualTo(RemoteStoreFailure.TIMEOUT);
         }
 
         assertThat(node.available()).isFalse();
     }
 
-    private static RedisStoreFailure failure(PendingBatch sent) {
+    private static StoreFailure.Reason failure(PendingBatch sent) {
         try {
             sent.await(0);
             throw new AssertionError("answered");
@@ -470,7 +472,7 @@ class CombinerTest {
         PendingBatch sent = send(USER.charge("u"));
         Wire.Posted posted = wire.posted.remove();
         posted.reply.completeExceptionally(new RedisException("timed out in the queue"));
-        assertThat(failure(sent)).isEqualTo(RedisStoreFailure.CONNECTION);
+        assertThat(failure(sent)).isEqualTo(RemoteStoreFailure.CONNECTION);
 
         assertThat(posted.call.get()).isNull();
     }
@@ -481,7 +483,7 @@ class CombinerTest {
     void charge_commandGotLost_othersAreSent() {
         List<PendingBatch> lost = sendUsers(0, 3);
         assertThat(wire.posted.remove()).isNotNull();
-        lost.forEach(each -> assertThat(failure(each)).isEqualTo(RedisStoreFailure.STALLED));
+        lost.forEach(each -> assertThat(failure(each)).isEqualTo(RemoteStoreFailure.STALLED));
 
         for (int i = 0; i < 100; i++) {
             PendingBatch next = send(AMPLE.charge("next"));
@@ -494,7 +496,7 @@ class CombinerTest {
     @DisplayName("while a connection writes nothing, few commands pile up")
     void charge_connectionWritesLate_postsFewCommands() {
         for (int i = 0; i < 1_000; i++) {
-            assertThat(failure(send(AMPLE.charge("late")))).isEqualTo(RedisStoreFailure.STALLED);
+            assertThat(failure(send(AMPLE.charge("late")))).isEqualTo(RemoteStoreFailure.STALLED);
         }
 
         assertThat(wire.posted).hasSizeLessThan(70);

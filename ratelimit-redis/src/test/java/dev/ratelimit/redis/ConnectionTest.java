@@ -8,6 +8,7 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.redis.server.TcpProxy;
+import dev.ratelimit.remote.RemoteStoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.KillArgs;
@@ -77,7 +78,7 @@ class ConnectionTest {
                         proxy.uri(),
                         settings -> settings.ticker(time).failures(20).deadline(LONG_DEADLINE))) {
             Scene.awaitUntil(() -> Scene.byRedis(scene.decide(WIDE, "k")));
-            int timeouts = scene.events.failures(RedisStoreFailure.TIMEOUT);
+            int timeouts = scene.events.failures(RemoteStoreFailure.TIMEOUT);
             proxy.forget();
             time.advance(Duration.ofMinutes(10));
 
@@ -87,7 +88,7 @@ class ConnectionTest {
 
             assertThat(scene.store.available()).isTrue();
             // the second one, if the new connection arrived just too late
-            assertThat(scene.events.failures(RedisStoreFailure.TIMEOUT) - timeouts)
+            assertThat(scene.events.failures(RemoteStoreFailure.TIMEOUT) - timeouts)
                     .isBetween(1, 3);
         }
     }
@@ -229,8 +230,8 @@ class ConnectionTest {
                 assertThat(scene.store.decide(List.of(charge)).admitted()).isTrue();
             }
 
-            assertThat(scene.events.failures(RedisStoreFailure.SATURATED)).isZero();
-            assertThat(scene.events.failures(RedisStoreFailure.STALLED)).isBetween(14, 16);
+            assertThat(scene.events.failures(RemoteStoreFailure.SATURATED)).isZero();
+            assertThat(scene.events.failures(RemoteStoreFailure.STALLED)).isBetween(14, 16);
             assertThat(scene.store.available()).isTrue();
         }
     }
@@ -263,7 +264,7 @@ class ConnectionTest {
 
             assertThat(next.join()).isTrue();
             assertThat(Scene.byRedis(scene.decide(WIDE, "k"))).isTrue();
-            assertThat(scene.events.failures(RedisStoreFailure.STALLED)).isEqualTo(1);
+            assertThat(scene.events.failures(RemoteStoreFailure.STALLED)).isEqualTo(1);
             assertThat(proxy.accepted()).isEqualTo(1);
         }
     }

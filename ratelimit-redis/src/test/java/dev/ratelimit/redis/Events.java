@@ -1,26 +1,21 @@
 package dev.ratelimit.redis;
 
-import java.util.EnumMap;
+import dev.ratelimit.remote.RemoteStoreListener;
+import dev.ratelimit.remote.StoreFailure;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Records the events of a store: those of its listener, and its log at WARNING and above. Thread-safe. */
-final class Events implements RedisStoreListener, AutoCloseable {
+final class Events implements RemoteStoreListener, AutoCloseable {
 
-    private final Map<RedisStoreFailure, AtomicInteger> failures = new EnumMap<>(RedisStoreFailure.class);
+    private final Map<StoreFailure.Reason, AtomicInteger> failures = new ConcurrentHashMap<>();
     private final AtomicInteger changes = new AtomicInteger();
     private final Warnings warnings = new Warnings(RedisStore.class.getPackageName());
 
-    Events() {
-        for (RedisStoreFailure failure : RedisStoreFailure.values()) {
-            failures.put(failure, new AtomicInteger());
-        }
-    }
-
     @Override
-    public void failed(RedisStoreFailure reason) {
+    public void failed(StoreFailure.Reason reason) {
         count(reason).incrementAndGet();
     }
 
@@ -30,7 +25,7 @@ final class Events implements RedisStoreListener, AutoCloseable {
     }
 
     /** How often Redis did not decide for this reason. */
-    int failures(RedisStoreFailure reason) {
+    int failures(StoreFailure.Reason reason) {
         return count(reason).get();
     }
 
@@ -49,8 +44,8 @@ final class Events implements RedisStoreListener, AutoCloseable {
         return warnings.messages();
     }
 
-    private AtomicInteger count(RedisStoreFailure reason) {
-        return Objects.requireNonNull(failures.get(reason));
+    private AtomicInteger count(StoreFailure.Reason reason) {
+        return failures.computeIfAbsent(reason, first -> new AtomicInteger());
     }
 
     @Override

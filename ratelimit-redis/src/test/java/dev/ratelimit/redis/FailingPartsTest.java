@@ -8,6 +8,8 @@ import dev.ratelimit.Scheduler;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
+import dev.ratelimit.remote.RemoteStoreListener;
+import dev.ratelimit.remote.StoreFailure;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.api.StatefulRedisConnection;
 import java.time.Duration;
@@ -70,9 +72,9 @@ class FailingPartsTest {
     @Test
     void listener_throws_isLoggedOnceAndDecisionsGoOn() {
         makeForeign("listener");
-        RedisStoreListener broken = new RedisStoreListener() {
+        RemoteStoreListener broken = new RemoteStoreListener() {
             @Override
-            public void failed(RedisStoreFailure reason) {
+            public void failed(StoreFailure.Reason reason) {
                 throw new IllegalStateException("closed");
             }
         };

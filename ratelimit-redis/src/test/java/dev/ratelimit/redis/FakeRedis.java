@@ -3,6 +3,7 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.redis.server.ScriptServer.State;
+import dev.ratelimit.remote.StoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.RedisException;
 import java.util.ArrayDeque;

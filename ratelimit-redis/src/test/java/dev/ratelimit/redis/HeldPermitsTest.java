@@ -12,6 +12,7 @@ import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.remote.RemoteStoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -454,7 +455,7 @@ class HeldPermitsTest {
         }
 
         assertThat(store.available()).isTrue();
-        assertThat(events.failures(RedisStoreFailure.STALLED)).isEqualTo(3 * Breaker.WINDOW);
+        assertThat(events.failures(RemoteStoreFailure.STALLED)).isEqualTo(3 * Breaker.WINDOW);
     }
 
     @Test

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.StoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -84,7 +86,7 @@ class NodeTest {
 
         assertThatExceptionOfType(StoreFailure.class)
                 .isThrownBy(() -> sent.get(0))
-                .matches(failure -> failure.reason() == RedisStoreFailure.TIMEOUT);
+                .matches(failure -> failure.reason() == RemoteStoreFailure.TIMEOUT);
 
         assertThat(node.available()).isTrue();
     }
@@ -94,8 +96,8 @@ class NodeTest {
     void send_connectionComesTooLate_sendsOnlyRefunds() {
         PendingBatch charge = node.send(batch(), Operation.CHARGE, 0, new ArrayList<>(1));
         PendingBatch refund = node.send(batch(), Operation.REFUND, 0, new ArrayList<>(1));
-        assertThat(failure(charge)).isEqualTo(RedisStoreFailure.TIMEOUT);
-        assertThat(failure(refund)).isEqualTo(RedisStoreFailure.TIMEOUT);
+        assertThat(failure(charge)).isEqualTo(RemoteStoreFailure.TIMEOUT);
+        assertThat(failure(refund)).isEqualTo(RemoteStoreFailure.TIMEOUT);
 
         gate.open();
 
@@ -115,7 +117,7 @@ class NodeTest {
         assertThat(node.available()).isFalse();
     }
 
-    private static RedisStoreFailure failure(PendingBatch sent) {
+    private static StoreFailure.Reason failure(PendingBatch sent) {
         try {
             sent.await(0);
             throw new AssertionError("answered");
@@ -134,10 +136,10 @@ class NodeTest {
             PendingBatch waiting = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
             for (int i = 0; i < Breaker.WINDOW + 5; i++) {
                 assertThat(failure(node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
-                        .isEqualTo(RedisStoreFailure.SATURATED);
+                        .isEqualTo(RemoteStoreFailure.SATURATED);
             }
             assertThat(node.available()).isTrue();
-            assertThat(failure(waiting)).isEqualTo(RedisStoreFailure.TIMEOUT);
+            assertThat(failure(waiting)).isEqualTo(RemoteStoreFailure.TIMEOUT);
         }
 
         assertThat(node.available()).isFalse();
@@ -151,9 +153,9 @@ class NodeTest {
         node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
 
         assertThat(failure(node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
-                .isEqualTo(RedisStoreFailure.SATURATED);
+                .isEqualTo(RemoteStoreFailure.SATURATED);
         assertThat(failure(other.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
-                .isEqualTo(RedisStoreFailure.TIMEOUT);
+                .isEqualTo(RemoteStoreFailure.TIMEOUT);
     }
 
     @Test
@@ -161,13 +163,13 @@ class NodeTest {
         builder.maxInFlight(1).failures(Breaker.WINDOW);
         node = newNode();
         PendingBatch late = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
-        assertThat(failure(late)).isEqualTo(RedisStoreFailure.TIMEOUT);
+        assertThat(failure(late)).isEqualTo(RemoteStoreFailure.TIMEOUT);
         node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
 
         late.arrived(null, new IllegalStateException("late"));
 
         assertThat(failure(node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
-                .isEqualTo(RedisStoreFailure.SATURATED);
+                .isEqualTo(RemoteStoreFailure.SATURATED);
     }
 
     @Test
@@ -177,29 +179,29 @@ class NodeTest {
         Node next = newNode();
         PendingBatch sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
         assertThat(failure(node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
-                .isEqualTo(RedisStoreFailure.SATURATED);
+                .isEqualTo(RemoteStoreFailure.SATURATED);
 
         assertThat(sent.goTo(next)).isNotDone();
 
         assertThat(failure(next.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
-                .isEqualTo(RedisStoreFailure.SATURATED);
-        assertThat(failure(sent)).isEqualTo(RedisStoreFailure.TIMEOUT);
+                .isEqualTo(RemoteStoreFailure.SATURATED);
+        assertThat(failure(sent)).isEqualTo(RemoteStoreFailure.TIMEOUT);
         assertThat(node.available()).isTrue();
         assertThat(next.available()).isFalse();
         assertThat(failure(node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
-                .isEqualTo(RedisStoreFailure.TIMEOUT);
+                .isEqualTo(RemoteStoreFailure.TIMEOUT);
     }
 
     @Test
     void goTo_nextServerIsLeftAlone_isRefusedThere() {
         Node next = newNode();
         assertThat(failure(next.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
-                .isEqualTo(RedisStoreFailure.TIMEOUT);
+                .isEqualTo(RemoteStoreFailure.TIMEOUT);
         PendingBatch sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
 
         assertThatExceptionOfType(StoreFailure.class)
                 .isThrownBy(() -> sent.goTo(next))
-                .matches(failure -> failure.reason() == RedisStoreFailure.OPEN);
+                .matches(failure -> failure.reason() == RemoteStoreFailure.OPEN);
 
         assertThat(node.available()).isTrue();
     }
@@ -209,12 +211,12 @@ class NodeTest {
         builder.maxInFlight(1);
         Node next = newNode();
         PendingBatch sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
-        assertThat(failure(sent)).isEqualTo(RedisStoreFailure.TIMEOUT);
+        assertThat(failure(sent)).isEqualTo(RemoteStoreFailure.TIMEOUT);
 
         assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> sent.goTo(next));
 
         assertThat(failure(next.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
-                .isEqualTo(RedisStoreFailure.TIMEOUT);
+                .isEqualTo(RemoteStoreFailure.TIMEOUT);
     }
 
     @Test

@@ -15,6 +15,7 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.redis.server.TcpProxy;
+import dev.ratelimit.remote.RemoteStoreFailure;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -179,7 +180,7 @@ class OutageTest {
             assertThat(replaced).isLessThan(Duration.ofSeconds(10));
             assertThat(traffic.thrown()).isEmpty();
             assertThat(traffic.longest()).isLessThan(Traffic.HANGS);
-            assertThat(scene.events.failures(RedisStoreFailure.SATURATED)).isZero();
+            assertThat(scene.events.failures(RemoteStoreFailure.SATURATED)).isZero();
             Scene.awaitUntil(() -> proxy.connections() == 1 && connectingBefore.containsAll(connecting()));
         }
     }
@@ -318,7 +319,7 @@ class OutageTest {
             long connections = proxy.accepted();
 
             assertThat(admitted(scene, 30)).isEqualTo(5);
-            assertThat(scene.events.failures(RedisStoreFailure.CONNECTION)).isPositive();
+            assertThat(scene.events.failures(RemoteStoreFailure.CONNECTION)).isPositive();
             assertThat(proxy.accepted()).isEqualTo(connections);
         }
     }

@@ -16,6 +16,7 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.redis.server.TcpProxy;
+import dev.ratelimit.remote.RemoteStoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -220,7 +221,7 @@ class PartialOutageTest {
                 caller.join();
             }
 
-            assertThat(scene.events.failures(RedisStoreFailure.SATURATED)).isGreaterThan(1000);
+            assertThat(scene.events.failures(RemoteStoreFailure.SATURATED)).isGreaterThan(1000);
             assertThat(there.get()).isLessThanOrEqualTo(permits);
             assertThat(here.get()).isLessThanOrEqualTo(permits);
             assertThat(scene.store.available()).isTrue();

@@ -11,6 +11,8 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisCluster;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
+import dev.ratelimit.remote.RemoteStoreListener;
+import dev.ratelimit.remote.StoreFailure;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
 import java.time.Duration;
@@ -37,7 +39,7 @@ class RedisClusterFaultTest {
 
     private static int stores;
 
-    private final Map<RedisStoreFailure, Integer> failures = new ConcurrentHashMap<>();
+    private final Map<StoreFailure.Reason, Integer> failures = new ConcurrentHashMap<>();
     private final String prefix = "test" + stores++;
     private RedisClusterClient client;
     private RedisStore store;
@@ -51,9 +53,9 @@ class RedisClusterFaultTest {
                 .openFor(Duration.ofMillis(200))
                 .denyCache(Duration.ZERO)
                 .onStoreFailure(OnStoreFailure.LOCAL)
-                .listener(new RedisStoreListener() {
+                .listener(new RemoteStoreListener() {
                     @Override
-                    public void failed(RedisStoreFailure reason) {
+                    public void failed(StoreFailure.Reason reason) {
                         failures.merge(reason, 1, Integer::sum);
                     }
                 })

@@ -14,6 +14,7 @@ import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisCluster;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
+import dev.ratelimit.remote.RemoteStoreFailure;
 import io.lettuce.core.KillArgs;
 import io.lettuce.core.cluster.RedisClusterClient;
 import io.lettuce.core.cluster.SlotHash;
@@ -121,9 +122,9 @@ class RedisClusterNodeTest {
         hangs.pause();
         try {
             assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> store.decide(List.of(moved)));
-            assertThat(events.failures(RedisStoreFailure.TIMEOUT)).isEqualTo(1);
+            assertThat(events.failures(RemoteStoreFailure.TIMEOUT)).isEqualTo(1);
             assertThatExceptionOfType(StoreUnavailableException.class).isThrownBy(() -> store.decide(List.of(moved)));
-            assertThat(events.failures(RedisStoreFailure.OPEN)).isEqualTo(1);
+            assertThat(events.failures(RemoteStoreFailure.OPEN)).isEqualTo(1);
 
             assertThat(byRedis(on(0, POLICY))).isTrue();
             assertThat(events.warnings())
@@ -188,13 +189,13 @@ class RedisClusterNodeTest {
         RedisServer down = cluster.nodes().get(2);
         Set<String> before = connections(cluster.nodes().get(0));
         int warnings = events.warnings().size();
-        int failures = events.failures(RedisStoreFailure.CONNECTION);
+        int failures = events.failures(RemoteStoreFailure.CONNECTION);
         down.kill();
         try {
             Scene.awaitUntil(() -> {
                 store.decide(List.of(on(2, POLICY)));
                 // some probes
-                return events.failures(RedisStoreFailure.CONNECTION) > failures + 13;
+                return events.failures(RemoteStoreFailure.CONNECTION) > failures + 13;
             });
 
             assertThat(events.warnings().subList(warnings, events.warnings().size()))

@@ -16,6 +16,8 @@ import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.lease.LeasingStore;
+import dev.ratelimit.remote.RemoteStoreListener;
+import dev.ratelimit.remote.StoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -77,7 +79,7 @@ class RedisStoreFaultsTest {
                     .threads(faults.in(Executor.class, task -> time.schedule(task, 0)))
                     .random(faults.in(RandomGenerator.class, new Random(1)))
                     .executor(faults.in(Executor.class, Runnable::run))
-                    .listener(faults.in(RedisStoreListener.class, new RedisStoreListener() {}))
+                    .listener(faults.in(RemoteStoreListener.class, new RemoteStoreListener() {}))
                     .denyCache(Duration.ZERO)
                     .failures(3);
             started = start(builder);

@@ -8,6 +8,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.Reply.Verdict;
+import dev.ratelimit.remote.StoreFailure;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;

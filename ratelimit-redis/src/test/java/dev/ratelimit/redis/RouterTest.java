@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.RemoteStoreListener;
+import dev.ratelimit.remote.StoreFailure;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
 import java.time.Duration;
@@ -100,7 +103,7 @@ class RouterTest {
                 topology,
                 new KeyNames("test"),
                 builder.settings(),
-                new OperatorLog(new RedisStoreListener() {}, topology, Duration.ofSeconds(1)));
+                new OperatorLog(new RemoteStoreListener() {}, topology, Duration.ofSeconds(1)));
     }
 
     @AfterEach
@@ -201,13 +204,13 @@ class RouterTest {
         try {
             servers.warmUp(Scene.WIDE.charge("k"), Duration.ofMillis(100).toNanos());
 
-            Scene.awaitUntil(() -> failure() == RedisStoreFailure.TIMEOUT);
+            Scene.awaitUntil(() -> failure() == RemoteStoreFailure.TIMEOUT);
         } finally {
             server.resume();
         }
     }
 
-    private RedisStoreFailure failure() {
+    private StoreFailure.Reason failure() {
         PendingBatch sent =
                 servers.post(List.of(Scene.WIDE.charge("k")), Operation.PEEK).get(0);
         return catchThrowableOfType(StoreFailure.class, () -> sent.await(20_000_000))

@@ -290,7 +290,7 @@ class ScriptServerMatchesRedisTest {
                 return new Outcome(evaluation.reply(), "", List.of(), List.of());
             } catch (RedisCommandExecutionException e) {
                 String text = String.valueOf(e.getMessage()).replaceAll("script: \\w+,", "script: SHA,");
-                String error = sameTexts ? text : StoreFailure.of(e).reason().toString();
+                String error = sameTexts ? text : LettuceFailure.of(e).reason().toString();
                 return new Outcome(List.of(), error, List.of(), List.of());
             }
         }

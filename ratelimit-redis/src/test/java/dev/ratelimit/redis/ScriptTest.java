@@ -9,6 +9,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.redis.Script.Algorithm;
 import dev.ratelimit.redis.server.ScriptServer;
+import dev.ratelimit.remote.StoreFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;

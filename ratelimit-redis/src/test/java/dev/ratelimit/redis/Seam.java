@@ -4,6 +4,7 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Policy;
 import dev.ratelimit.lease.Beneath;
+import dev.ratelimit.remote.StoreFailure;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.models.partitions.ClusterPartitionParser;
@@ -127,7 +128,7 @@ public final class Seam {
 
     /** Whether a server says by this that it cannot write. */
     public static boolean isOfWriting(Throwable failure) {
-        return StoreFailure.of(failure).ofWriting();
+        return LettuceFailure.of(failure).reason().ofWriting();
     }
 
     /** Who decided this charge of the decision, or the lease that has paid for it; {@code null} if that was the cache. */

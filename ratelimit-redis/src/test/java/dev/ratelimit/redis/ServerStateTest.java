@@ -12,6 +12,8 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.StoreFailure;
 import io.lettuce.core.RedisFuture;
 import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.api.sync.RedisCommands;
@@ -96,7 +98,7 @@ class ServerStateTest {
             }
             assertThat(state()).isEqualTo(before);
             assertThat(scene.events.failures(RedisStoreFailure.OOM)).isEqualTo(1);
-            assertThat(scene.events.failures(RedisStoreFailure.OPEN)).isEqualTo(11);
+            assertThat(scene.events.failures(RemoteStoreFailure.OPEN)).isEqualTo(11);
             assertThat(scene.events.warnings()).hasSize(1).allMatch(text -> text.contains("(oom: "));
 
             redis().configSet("maxmemory", "0");
@@ -250,7 +252,7 @@ class ServerStateTest {
 
             replica.ask(redis -> redis.replicaofNoOne());
             scene.awaitRedis();
-            assertThat(scene.events.failures(RedisStoreFailure.ERROR)).isZero();
+            assertThat(scene.events.failures(RemoteStoreFailure.ERROR)).isZero();
         }
     }
 
@@ -258,7 +260,7 @@ class ServerStateTest {
         replica.ask(redis -> redis.replicaof("127.0.0.1", port));
     }
 
-    private static void awaitFailure(Scene scene, RedisStoreFailure reason) {
+    private static void awaitFailure(Scene scene, StoreFailure.Reason reason) {
         int before = scene.events.failures(reason);
         Scene.awaitUntil(() -> {
             Decision decision = scene.decide(WIDE, "k");

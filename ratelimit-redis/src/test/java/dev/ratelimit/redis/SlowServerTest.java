@@ -7,6 +7,7 @@ import dev.ratelimit.Decision;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
 import dev.ratelimit.redis.server.TcpProxy;
+import dev.ratelimit.remote.RemoteStoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.ScriptOutputType;
@@ -45,7 +46,7 @@ class SlowServerTest {
         try (Scene scene = new Scene(server.uri()).connected();
                 Traffic traffic = new Traffic(scene.store, () -> WIDE.charge("k"))) {
             traffic.awaitRedis(40);
-            int waitedBefore = scene.events.failures(RedisStoreFailure.TIMEOUT);
+            int waitedBefore = scene.events.failures(RemoteStoreFailure.TIMEOUT);
             List<String> threads = OutageTest.threads();
             Set<Thread> connecting = OutageTest.connecting();
 
@@ -55,7 +56,7 @@ class SlowServerTest {
             List<String> mostThreads = OutageTest.threads();
             Set<Thread> mostConnecting = OutageTest.connecting();
             mostConnecting.removeAll(connecting);
-            int waited = scene.events.failures(RedisStoreFailure.TIMEOUT) - waitedBefore;
+            int waited = scene.events.failures(RemoteStoreFailure.TIMEOUT) - waitedBefore;
             long probes = (System.nanoTime() - start) / Scene.SHORTEST_OPEN.toNanos() + 1;
             server.resume();
             traffic.awaitRedis(40);
@@ -80,8 +81,8 @@ class SlowServerTest {
                 scene.store.peek(List.of(WIDE.charge("k"))).limits().get(0).remaining();
         long used = WIDE.limits().get(0).capacity() - remaining;
         // requests that timed out may have been charged once
-        int late =
-                scene.events.failures(RedisStoreFailure.TIMEOUT) + scene.events.failures(RedisStoreFailure.CONNECTION);
+        int late = scene.events.failures(RemoteStoreFailure.TIMEOUT)
+                + scene.events.failures(RemoteStoreFailure.CONNECTION);
         assertThat(used).isBetween((long) traffic.byRedis(), (long) traffic.byRedis() + late);
     }
 
@@ -151,9 +152,10 @@ class SlowServerTest {
             System.out.println("E13: " + scene.events);
             assertThat(traffic.thrown()).isEmpty();
             assertThat(traffic.longest()).isLessThan(Traffic.HANGS);
-            assertThat(scene.events.failures(RedisStoreFailure.TIMEOUT) + scene.events.failures(RedisStoreFailure.BUSY))
+            assertThat(scene.events.failures(RemoteStoreFailure.TIMEOUT)
+                            + scene.events.failures(RedisStoreFailure.BUSY))
                     .isPositive();
-            assertThat(scene.events.failures(RedisStoreFailure.ERROR)).isZero();
+            assertThat(scene.events.failures(RemoteStoreFailure.ERROR)).isZero();
         } finally {
             other.shutdown(0, 0, TimeUnit.SECONDS);
         }
@@ -173,11 +175,11 @@ class SlowServerTest {
                 return !scene.store.available();
             });
 
-            int open = scene.events.failures(RedisStoreFailure.OPEN);
+            int open = scene.events.failures(RemoteStoreFailure.OPEN);
             int all = scene.events.failures();
             time.advance(Scene.OPEN_FOR.multipliedBy(2));
             atOnce(500, () -> scene.decide(WIDE, "k"));
-            assertThat(scene.events.failures(RedisStoreFailure.OPEN) - open).isEqualTo(500);
+            assertThat(scene.events.failures(RemoteStoreFailure.OPEN) - open).isEqualTo(500);
             assertThat(scene.events.failures() - all).isEqualTo(500);
 
             server.resume();
@@ -228,13 +230,13 @@ class SlowServerTest {
                         .connected()) {
             proxy.delay(Duration.ofMillis(100));
             for (int round = 0; round < 5; round++) {
-                int saturated = scene.events.failures(RedisStoreFailure.SATURATED);
+                int saturated = scene.events.failures(RemoteStoreFailure.SATURATED);
                 AtomicInteger byRedis = new AtomicInteger();
                 atOnce(12, () -> {
                     Decision decision = scene.decide(WIDE, "k");
                     byRedis.addAndGet(Scene.byRedis(decision) ? 1 : 0);
                 });
-                assertThat(byRedis.get() + scene.events.failures(RedisStoreFailure.SATURATED) - saturated)
+                assertThat(byRedis.get() + scene.events.failures(RemoteStoreFailure.SATURATED) - saturated)
                         .isEqualTo(12);
                 assertThat(byRedis.get()).isGreaterThanOrEqualTo(4);
             }

@@ -10,13 +10,14 @@ import dev.ratelimit.Ticker;
 import dev.ratelimit.lease.LeasingStore;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreBuilder;
-import dev.ratelimit.redis.RedisStoreFailure;
-import dev.ratelimit.redis.RedisStoreListener;
 import dev.ratelimit.redis.Seam;
 import dev.ratelimit.redis.storm.Step.Fault;
 import dev.ratelimit.redis.storm.Step.Question;
 import dev.ratelimit.redis.storm.Step.Want;
 import dev.ratelimit.redis.storm.World.Place;
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.RemoteStoreListener;
+import dev.ratelimit.remote.StoreFailure;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Collections;
@@ -31,7 +32,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** An instance of the application: its store, its limits, and what can be checked by looking at it alone. */
-final class Instance implements RedisStoreListener {
+final class Instance implements RemoteStoreListener {
 
     private static final long SECOND = 1_000_000_000L;
     private static final long CHANGES_NANOS = 8 * SECOND;
@@ -52,7 +53,7 @@ final class Instance implements RedisStoreListener {
     private @Nullable RedisStore redis;
     private @Nullable RateLimitStore store;
     private @Nullable Waiters waiters;
-    private @Nullable RedisStoreFailure lastFailure;
+    private StoreFailure.@Nullable Reason lastFailure;
 
     /** How often servers had refused to write when this instance used them again. */
     private long refusedBefore;
@@ -264,17 +265,17 @@ final class Instance implements RedisStoreListener {
     }
 
     @Override
-    public void failed(RedisStoreFailure reason) {
+    public void failed(StoreFailure.Reason reason) {
         boolean stoodStill = place.stillUntil > world.now() - setup.deadlineNanos() - Storm.WAKE_NANOS;
-        boolean crowds = reason == RedisStoreFailure.SATURATED || (reason == RedisStoreFailure.STALLED && stoodStill);
-        failures += reason == RedisStoreFailure.SATURATED || reason == RedisStoreFailure.STALLED ? 0 : 1;
+        boolean crowds = reason == RemoteStoreFailure.SATURATED || (reason == RemoteStoreFailure.STALLED && stoodStill);
+        failures += reason == RemoteStoreFailure.SATURATED || reason == RemoteStoreFailure.STALLED ? 0 : 1;
         crowded += crowds ? 1 : 0;
         lastFailure = reason;
         if (store != null && !setup.isCluster()) {
             restraint.failed(reason);
         }
         world.require(
-                reason != RedisStoreFailure.SATURATED || !onlyCallersAsk || callers > setup.maxInFlight(),
+                reason != RemoteStoreFailure.SATURATED || !onlyCallersAsk || callers > setup.maxInFlight(),
                 "%s sends nothing for a caller although only %d wait, and %d may",
                 place,
                 callers,
@@ -292,8 +293,7 @@ final class Instance implements RedisStoreListener {
         return crowded;
     }
 
-    @Nullable
-    RedisStoreFailure lastFailure() {
+    StoreFailure.@Nullable Reason lastFailure() {
         return lastFailure;
     }
 

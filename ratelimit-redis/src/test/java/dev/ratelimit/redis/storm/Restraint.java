@@ -2,14 +2,26 @@ package dev.ratelimit.redis.storm;
 
 import dev.ratelimit.redis.RedisStoreFailure;
 import dev.ratelimit.redis.storm.World.Place;
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.StoreFailure;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Whether an instance leaves its only server alone once that has failed often enough, and only then, and how often it
  * probes it.
  */
 final class Restraint {
+
+    private static final Set<StoreFailure.Reason> NOT_OF_SERVER = Set.of(
+            RedisStoreFailure.WRONG_TYPE,
+            RedisStoreFailure.SCRIPT,
+            RedisStoreFailure.MOVING,
+            RemoteStoreFailure.OPEN,
+            RemoteStoreFailure.SATURATED,
+            RemoteStoreFailure.STALLED,
+            RemoteStoreFailure.INTERRUPTED);
 
     /** The shortest part of an interval in which probes are counted. */
     private static final double EARLIEST = 0.9;
@@ -163,11 +175,8 @@ final class Restraint {
     }
 
     /** Checks that the server is not used any more once callers were told of enough failures. */
-    void failed(RedisStoreFailure reason) {
-        boolean ofServer = switch (reason) {
-            case WRONG_TYPE, SCRIPT, MOVING, OPEN, SATURATED, STALLED, INTERRUPTED -> false;
-            default -> true;
-        };
+    void failed(StoreFailure.Reason reason) {
+        boolean ofServer = !NOT_OF_SERVER.contains(reason);
         if (reason == RedisStoreFailure.WRONG_TYPE || reason == RedisStoreFailure.SCRIPT) {
             answered();
         }

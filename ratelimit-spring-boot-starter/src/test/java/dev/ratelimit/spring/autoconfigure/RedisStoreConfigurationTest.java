@@ -8,6 +8,7 @@ import dev.ratelimit.lease.LeasingStore;
 import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreFailure;
+import dev.ratelimit.remote.RemoteStoreFailure;
 import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.RateLimitStoreEvent;
 import dev.ratelimit.spring.RateLimited;
@@ -220,7 +221,7 @@ class RedisStoreConfigurationTest {
                     assertThat(registry.get("ratelimit.changes.age").gauge().value())
                             .isNotNegative();
                     assertThat(registry.get("ratelimit.store.failures").counters())
-                            .hasSameSizeAs(RedisStoreFailure.values());
+                            .hasSize(RemoteStoreFailure.values().length + RedisStoreFailure.values().length);
                     assertThat(registry.get("ratelimit.decision")
                                     .timer()
                                     .getId()

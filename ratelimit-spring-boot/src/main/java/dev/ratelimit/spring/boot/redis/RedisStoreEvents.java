@@ -1,7 +1,8 @@
 package dev.ratelimit.spring.boot.redis;
 
 import dev.ratelimit.redis.RedisStore;
-import dev.ratelimit.redis.RedisStoreFailure;
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.StoreFailure;
 import dev.ratelimit.spring.RateLimitStoreEvent;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -12,7 +13,7 @@ public final class RedisStoreEvents implements RedisStoreObserver {
 
     private final Consumer<Object> events;
 
-    private volatile @Nullable RedisStoreFailure lastFailure;
+    private volatile StoreFailure.@Nullable Reason lastFailure;
 
     private BooleanSupplier available = () -> true;
     private boolean wasAvailable = true;
@@ -33,9 +34,9 @@ public final class RedisStoreEvents implements RedisStoreObserver {
     }
 
     @Override
-    public void failed(RedisStoreFailure reason) {
+    public void failed(StoreFailure.Reason reason) {
         // that it is not asked any more is not why
-        if (reason != RedisStoreFailure.OPEN) {
+        if (reason != RemoteStoreFailure.OPEN) {
             lastFailure = reason;
         }
     }
@@ -46,7 +47,7 @@ public final class RedisStoreEvents implements RedisStoreObserver {
         boolean now = available.getAsBoolean();
         if (now != wasAvailable) {
             wasAvailable = now;
-            RedisStoreFailure reason = lastFailure;
+            StoreFailure.Reason reason = lastFailure;
             events.accept(new RateLimitStoreEvent(now, now || reason == null ? null : reason.tag()));
         }
     }

@@ -2,14 +2,18 @@ package dev.ratelimit.spring.boot.redis;
 
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreFailure;
+import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.StoreFailure;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**
@@ -20,25 +24,25 @@ import org.springframework.beans.factory.ObjectProvider;
 public final class RedisStoreMeters implements RedisStoreObserver, AutoCloseable {
 
     private final MeterRegistry registry;
-    private final Map<RedisStoreFailure, Counter> failures = new EnumMap<>(RedisStoreFailure.class);
+    private final Map<StoreFailure.Reason, Counter> failures = new HashMap<>();
     private final ObjectProvider<RedisChanges> changes;
     private final List<Meter> gauges = new ArrayList<>();
 
     public RedisStoreMeters(MeterRegistry registry, ObjectProvider<RedisChanges> changes) {
         this.registry = registry;
         this.changes = changes;
-        for (RedisStoreFailure reason : RedisStoreFailure.values()) {
-            failures.put(
-                    reason,
-                    Counter.builder("ratelimit.store.failures")
-                            .description("Requests, or parts of requests, that Redis did not decide")
-                            .tag("reason", reason.tag())
-                            .register(registry));
-        }
+        Stream.of(RemoteStoreFailure.values(), RedisStoreFailure.values())
+                .<StoreFailure.Reason>flatMap(Arrays::stream)
+                .forEach(reason -> failures.put(
+                        reason,
+                        Counter.builder("ratelimit.store.failures")
+                                .description("Requests, or parts of requests, that Redis did not decide")
+                                .tag("reason", reason.tag())
+                                .register(registry)));
     }
 
     @Override
-    public void failed(RedisStoreFailure reason) {
+    public void failed(StoreFailure.Reason reason) {
         Counter counter = failures.get(reason);
         if (counter != null) {
             counter.increment();

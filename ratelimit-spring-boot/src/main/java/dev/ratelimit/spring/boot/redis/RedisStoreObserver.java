@@ -1,12 +1,12 @@
 package dev.ratelimit.spring.boot.redis;
 
 import dev.ratelimit.redis.RedisStore;
-import dev.ratelimit.redis.RedisStoreFailure;
-import dev.ratelimit.redis.RedisStoreListener;
+import dev.ratelimit.remote.RemoteStoreListener;
+import dev.ratelimit.remote.StoreFailure;
 import java.util.List;
 
 /** Receives the failures of the store on Redis, and can inspect the store. */
-public interface RedisStoreObserver extends RedisStoreListener {
+public interface RedisStoreObserver extends RemoteStoreListener {
 
     /** Sets the store to observe. */
     void watch(RedisStore store);
@@ -20,13 +20,13 @@ public interface RedisStoreObserver extends RedisStoreListener {
             }
 
             @Override
-            public void failed(RedisStoreFailure reason) {
+            public void failed(StoreFailure.Reason reason) {
                 observers.forEach(observer -> observer.failed(reason));
             }
 
             @Override
             public void changed() {
-                observers.forEach(RedisStoreListener::changed);
+                observers.forEach(RemoteStoreListener::changed);
             }
         };
     }

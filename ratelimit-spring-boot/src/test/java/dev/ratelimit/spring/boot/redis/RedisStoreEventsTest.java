@@ -3,6 +3,7 @@ package dev.ratelimit.spring.boot.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.ratelimit.redis.RedisStoreFailure;
+import dev.ratelimit.remote.RemoteStoreFailure;
 import dev.ratelimit.spring.RateLimitStoreEvent;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,9 +25,9 @@ class RedisStoreEventsTest {
     @Test
     void outage_isOneEvent_withTheLastReason_andItsEndAnother() {
         events.watch(available::get);
-        events.failed(RedisStoreFailure.CONNECTION);
+        events.failed(RemoteStoreFailure.CONNECTION);
         events.failed(RedisStoreFailure.WRONG_TYPE);
-        events.failed(RedisStoreFailure.OPEN);
+        events.failed(RemoteStoreFailure.OPEN);
 
         change(false);
         change(false);

@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Scheduler.Alarm;
@@ -7,7 +7,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Timeouts of futures. */
-final class Timeout {
+public final class Timeout {
 
     private Timeout() {}
 
@@ -19,7 +19,8 @@ final class Timeout {
      * @throws InterruptedException if interrupted
      * @throws StoreFailure if the scheduler cannot wait, such as one that was shut down before the store
      */
-    static boolean await(CompletableFuture<?> future, long nanos, Scheduler scheduler) throws InterruptedException {
+    public static boolean await(CompletableFuture<?> future, long nanos, Scheduler scheduler)
+            throws InterruptedException {
         try {
             return scheduler.await(future, nanos);
         } catch (RuntimeException | VirtualMachineError e) {
@@ -34,7 +35,7 @@ final class Timeout {
      *     a {@link StoreFailure}, if no alarm can be set, or with an error that does not come from the JVM
      */
     @SuppressWarnings("FutureReturnValueIgnored") // cancelling an alarm does not fail
-    static CompletableFuture<@Nullable Void> await(Scheduler scheduler, CompletableFuture<?> future, long nanos) {
+    public static CompletableFuture<@Nullable Void> await(Scheduler scheduler, CompletableFuture<?> future, long nanos) {
         CompletableFuture<@Nullable Void> over = new CompletableFuture<>();
         if (future.isDone()) {
             over.complete(null);
@@ -58,7 +59,7 @@ final class Timeout {
     }
 
     private static StoreFailure cannotWait(Throwable thrown) {
-        return new StoreFailure(RedisStoreFailure.ERROR, "the scheduler cannot wait for Redis: " + thrown, thrown);
+        return new StoreFailure(RemoteStoreFailure.ERROR, "the scheduler cannot wait for an answer: " + thrown, thrown);
     }
 
     /**
@@ -66,7 +67,7 @@ final class Timeout {
      * set.
      */
     @SuppressWarnings("FutureReturnValueIgnored") // cancelling an alarm does not fail
-    static void set(CompletableFuture<?> future, long nanos, Scheduler scheduler) {
+    public static void set(CompletableFuture<?> future, long nanos, Scheduler scheduler) {
         try {
             Alarm alarm = scheduler.schedule(() -> future.completeExceptionally(new TimeoutException()), nanos);
             future.whenComplete((result, failure) -> alarm.cancel());
