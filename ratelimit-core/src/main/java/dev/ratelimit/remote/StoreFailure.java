@@ -129,12 +129,12 @@ public final class StoreFailure extends RuntimeException {
     }
 
     /** Whether a server replied, and it is no error of this instance, such as a lack of memory for the reply. */
-    public boolean replied() {
+    boolean replied() {
         return reason.replied() && !(getCause() instanceof Error);
     }
 
     /** Whether the server said that it has not executed the request, or nothing was sent. */
-    public boolean executedNothing() {
+    boolean executedNothing() {
         return reason.executedNothing() && (replied() || !reason.replied());
     }
 }

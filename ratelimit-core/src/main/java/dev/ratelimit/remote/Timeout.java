@@ -15,6 +15,9 @@ public final class Timeout {
      * Waits for the future, for at most this time. Errors that do not come from the JVM pass: a tool that watches over
      * event loops throws one where a thread must not wait, and nobody would see it if policies decided instead.
      *
+     * @param future what to wait for
+     * @param nanos for how long; 0 or less does not wait
+     * @param scheduler in which to wait
      * @return whether the future is completed, in any way
      * @throws InterruptedException if interrupted
      * @throws StoreFailure if the scheduler cannot wait, such as one that was shut down before the store
@@ -35,7 +38,7 @@ public final class Timeout {
      *     a {@link StoreFailure}, if no alarm can be set, or with an error that does not come from the JVM
      */
     @SuppressWarnings("FutureReturnValueIgnored") // cancelling an alarm does not fail
-    public static CompletableFuture<@Nullable Void> await(Scheduler scheduler, CompletableFuture<?> future, long nanos) {
+    static CompletableFuture<@Nullable Void> await(Scheduler scheduler, CompletableFuture<?> future, long nanos) {
         CompletableFuture<@Nullable Void> over = new CompletableFuture<>();
         if (future.isDone()) {
             over.complete(null);
@@ -65,6 +68,10 @@ public final class Timeout {
     /**
      * Fails the future with a {@link TimeoutException} unless it is completed in time; immediately if no alarm can be
      * set.
+     *
+     * @param future what to fail
+     * @param nanos after which time
+     * @param scheduler of the alarm
      */
     @SuppressWarnings("FutureReturnValueIgnored") // cancelling an alarm does not fail
     public static void set(CompletableFuture<?> future, long nanos, Scheduler scheduler) {

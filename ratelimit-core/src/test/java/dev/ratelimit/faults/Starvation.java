@@ -1,25 +1,30 @@
 package dev.ratelimit.faults;
 
+import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.objectweb.asm.ClassVisitor;
 import org.objectweb.asm.Handle;
 import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Type;
 
 /**
- * Loads a package a second time, such that the memory may end at each of its allocations: there, and before and after
+ * Loads packages a second time, such that the memory may end at each of its allocations: there, and before and after
  * each call of a collection, it passes the {@link Fuse} that is armed on the thread.
  */
 public final class Starvation extends Weaving {
 
     private static final String FUSE = Type.getInternalName(Fuse.class);
 
-    private final String prefix;
+    private final Set<String> packages;
     private final String test;
 
-    private Starvation(Class<? extends Scenario> scenario) {
+    private Starvation(Class<? extends Scenario> scenario, Class<?>... others) {
         super(scenario.getClassLoader());
-        this.prefix = scenario.getPackageName() + ".";
+        this.packages = Stream.concat(Stream.of(scenario), Stream.of(others))
+                .map(Class::getPackageName)
+                .collect(Collectors.toSet());
         this.test = scenario.getNestHost().getName();
     }
 
@@ -27,11 +32,12 @@ public final class Starvation extends Weaving {
      * A way to create scenarios in a package that may run out of memory.
      *
      * @param type a class in a test, which itself has all the memory that it needs; it is created with a fuse
+     * @param others classes of other packages that may run out of memory
      */
-    public static Function<Fuse, Scenario> of(Class<? extends Scenario> type) {
+    public static Function<Fuse, Scenario> of(Class<? extends Scenario> type, Class<?>... others) {
         try {
-            return EveryCall.creating(
-                    Class.forName(type.getName(), true, new Starvation(type)).asSubclass(Scenario.class));
+            return EveryCall.creating(Class.forName(type.getName(), true, new Starvation(type, others))
+                    .asSubclass(Scenario.class));
         } catch (ClassNotFoundException e) {
             throw new IllegalStateException(e);
         }
@@ -39,7 +45,7 @@ public final class Starvation extends Weaving {
 
     @Override
     protected boolean loads(String name) {
-        return name.startsWith(prefix) && name.indexOf('.', prefix.length()) < 0;
+        return packages.contains(name.substring(0, Math.max(0, name.lastIndexOf('.'))));
     }
 
     @Override

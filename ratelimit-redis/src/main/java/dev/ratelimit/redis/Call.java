@@ -1,11 +1,14 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.redis.Batch.Entry;
+import dev.ratelimit.remote.Operation;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -17,6 +20,15 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared
 record Call(Script script, boolean whole, long question, String[] keys, byte[][] arguments) {
+
+    /** The name of each operation in the script. */
+    private static final Map<Operation, byte[]> WORDS = new EnumMap<>(Operation.class);
+
+    static {
+        for (Operation operation : Operation.values()) {
+            WORDS.put(operation, operation.name().toLowerCase(Locale.ROOT).getBytes(StandardCharsets.US_ASCII));
+        }
+    }
 
     /**
      * What a script is told about a limit, apart from its key.
@@ -76,7 +88,7 @@ record Call(Script script, boolean whole, long question, String[] keys, byte[][]
             }
         }
         byte[][] arguments = new byte[3 + 2 * terms.numbered.size()][];
-        arguments[0] = operation.word();
+        arguments[0] = WORDS.get(operation);
         arguments[1] = Long.toString(question).getBytes(StandardCharsets.US_ASCII);
         arguments[2] = plan.array();
         int at = 3;

@@ -1,6 +1,7 @@
 package dev.ratelimit.redis;
 
 import dev.ratelimit.Ticker;
+import dev.ratelimit.remote.Operation;
 import dev.ratelimit.remote.StoreFailure;
 import io.lettuce.core.RedisNoScriptException;
 import java.util.List;

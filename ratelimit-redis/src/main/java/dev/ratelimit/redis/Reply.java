@@ -1,21 +1,24 @@
 package dev.ratelimit.redis;
 
+import dev.ratelimit.LimitStatus;
+import dev.ratelimit.remote.Answer;
+import dev.ratelimit.remote.Operation;
 import dev.ratelimit.remote.StoreFailure;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 
 /**
  * The reply of a script to one batch: a part of the whole reply to a command.
  *
+ * @param batch what was asked
  * @param verdict whether all limits admitted, or why the script could not decide
  * @param nowMicros the server's time
  * @param numbers the limits' states, one after another; see {@link RedisLimit}. If a key is unusable, the position of
  *     its limit
  */
 @SuppressWarnings("ArrayRecordComponent") // read once, never compared
-record Reply(Verdict verdict, long nowMicros, long[] numbers) {
+record Reply(Batch batch, Verdict verdict, long nowMicros, long[] numbers) implements Answer {
 
     enum Verdict {
         ADMITTED,
@@ -44,7 +47,9 @@ record Reply(Verdict verdict, long nowMicros, long[] numbers) {
             throw unexpected();
         }
         if (whole.length == 2 && operation == Operation.CHARGE) {
-            return Collections.nCopies(batches.size(), new Reply(Verdict.VOID, whole[0], NOTHING));
+            return batches.stream()
+                    .map(batch -> new Reply(batch, Verdict.VOID, whole[0], NOTHING))
+                    .toList();
         }
         List<Reply> replies = new ArrayList<>(batches.size());
         int at = 2;
@@ -61,7 +66,7 @@ record Reply(Verdict verdict, long nowMicros, long[] numbers) {
             long[] numbers = verdict == Verdict.UNUSABLE_KEY
                     ? new long[] {FIRST_UNUSABLE - whole[at]}
                     : Arrays.copyOfRange(whole, at + 1, at + 1 + count);
-            replies.add(new Reply(verdict, whole[0], numbers));
+            replies.add(new Reply(batch, verdict, whole[0], numbers));
             at += 1 + count;
         }
         if (at != whole.length) {
@@ -94,7 +99,7 @@ record Reply(Verdict verdict, long nowMicros, long[] numbers) {
      *
      * @throws StoreFailure if no script can
      */
-    Reply usable(Batch batch) {
+    Reply usable() {
         if (verdict == Verdict.UNUSABLE_KEY) {
             throw new StoreFailure(
                     RedisStoreFailure.WRONG_TYPE,
@@ -108,7 +113,13 @@ record Reply(Verdict verdict, long nowMicros, long[] numbers) {
         return verdict == Verdict.ADMITTED || verdict == Verdict.REFUSED;
     }
 
-    boolean admitted() {
+    @Override
+    public boolean admitted() {
         return verdict == Verdict.ADMITTED;
+    }
+
+    @Override
+    public List<List<LimitStatus>> statuses() {
+        return batch.statuses(this);
     }
 }

@@ -4,6 +4,11 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.remote.Operation;
+import dev.ratelimit.remote.OperatorLog;
+import dev.ratelimit.remote.Request;
+import dev.ratelimit.remote.Servers;
+import dev.ratelimit.remote.Stamp;
 import dev.ratelimit.remote.StoreFailure;
 import dev.ratelimit.remote.Timeout;
 import java.util.ArrayList;
@@ -18,7 +23,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** Finds the server of each key, and sends each server its part of the charges. Thread-safe; does not block. */
-final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCloseable {
+final class Router implements ScriptExecutor.Servers, Servers {
 
     private static final int MAX_POLICIES = 10_000;
 
@@ -27,9 +32,6 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
 
     /** The maximum time to wait until connections are closed. */
     private static final long MAX_CLOSE_NANOS = 500_000_000;
-
-    /** The maximum number of an id, which Lua keeps exactly. */
-    private static final long MAX_ID = (1L << 52) - 1;
 
     /** What a probe charges; whether it is admitted does not matter. */
     private static final Policy PROBE = Policy.of("probe", TokenBucket.of(Rate.parse("1000/second")));
@@ -41,61 +43,43 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
     private final KeyNames names;
     private final ServerSettings settings;
     private final OperatorLog operatorLog;
+    private final EvictionCheck evictionCheck;
     private final ScriptExecutor executor;
     private final Map<String, Node> nodes = new ConcurrentHashMap<>();
     private final Map<Policy, List<RedisLimit>> limits = new ConcurrentHashMap<>();
     private final AtomicLong refreshAt;
     private final AtomicInteger refreshes = new AtomicInteger();
 
-    /** The number of the last charge, by which held permits are identified: at random, so that instances differ. */
-    private final AtomicLong ids;
-
     private volatile boolean closed;
 
     /** Creates the servers of this topology. */
-    Router(Topology topology, KeyNames names, ServerSettings settings, OperatorLog operatorLog) {
+    Router(Topology topology, KeyNames names, ServerSettings settings) {
         this.topology = topology;
         this.names = names;
         this.settings = settings;
-        this.operatorLog = operatorLog;
+        this.operatorLog = new OperatorLog(settings.remote());
+        this.evictionCheck = new EvictionCheck(topology);
         this.executor = new ScriptExecutor(settings, this);
-        this.ids = new AtomicLong(settings.random().nextLong());
-        this.refreshAt = new AtomicLong(settings.ticker().nanos());
+        this.refreshAt = new AtomicLong(settings.remote().ticker().nanos());
     }
 
-    /** How a batch is sent: awaited or not. */
-    private interface Sending {
-        PendingBatch send(Node node, Batch batch, List<PendingBatch> owner);
-    }
-
-    /** Sends the charges, in one script per slot. The caller must await each batch. */
-    List<PendingBatch> send(List<Charge> charges, Operation operation) {
-        List<PendingBatch> sent = new ArrayList<>(1);
-        send(charges, operation, sent);
-        return sent;
-    }
-
-    /**
-     * Sends the charges, in one script per slot.
-     *
-     * @param owner gets each batch before it is sent, and must await it or give it up, also if this method throws
-     */
-    void send(List<Charge> charges, Operation operation, List<PendingBatch> owner) {
-        send(charges, nextId(), owner, (node, batch, sent) -> node.send(batch, operation, 0, sent));
-    }
-
-    /** Sends the charges, in one script per slot. The caller need not await them. */
-    List<PendingBatch> post(List<Charge> charges, Operation operation) {
-        return send(charges, nextId(), new ArrayList<>(1), (node, batch, sent) -> node.post(batch, operation, 0, sent));
-    }
-
-    /** Sends refunds of what was charged at once, in one script per slot. The caller must await each batch. */
-    List<PendingBatch> refund(List<Charge> charges, Stamp stamp) {
-        return send(
-                charges,
-                stamp.id(),
-                new ArrayList<>(1),
-                (node, batch, sent) -> node.send(batch, Operation.REFUND, stamp.micros(), sent));
+    /** Sends the charges, in one script per slot. */
+    @Override
+    public void send(List<Charge> charges, Operation operation, Stamp stamp, List<Request> owner) {
+        for (Batch batch : batches(charges, stamp.id())) {
+            Node node = node(topology.server(batch.slot()));
+            if (!node.available()) {
+                // another one may have taken over
+                refresh(node);
+            }
+            Request sent = node.send(batch, operation, stamp.micros(), owner);
+            sent.whenFailed(failure -> {
+                if (failure.reason().ofConnection()) {
+                    // if requests are rare, nobody waits for the breaker to open
+                    refresh(node);
+                }
+            });
+        }
     }
 
     @Override
@@ -104,45 +88,13 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
         return node(topology.server(topology.slot(name))).available();
     }
 
-    /** Sends refunds of what was charged at once, in one script per slot. The caller need not await them. */
-    @Override
-    public List<PendingBatch> postRefund(List<Charge> charges, Stamp stamp) {
-        return send(
-                charges,
-                stamp.id(),
-                new ArrayList<>(1),
-                (node, batch, sent) -> node.post(batch, Operation.REFUND, stamp.micros(), sent));
-    }
-
-    private long nextId() {
-        return ids.incrementAndGet() & MAX_ID;
-    }
-
-    private List<PendingBatch> send(List<Charge> charges, long id, List<PendingBatch> sent, Sending sending) {
-        for (Batch batch : batches(charges, id)) {
-            Node node = node(topology.server(batch.slot()));
-            if (!node.available()) {
-                // another one may have taken over
-                refresh(node);
-            }
-            PendingBatch one = sending.send(node, batch, sent);
-            one.whenFailed(failure -> {
-                if (failure.reason().ofConnection()) {
-                    // if requests are rare, nobody waits for the breaker to open
-                    refresh(node);
-                }
-            });
-        }
-        return sent;
-    }
-
     private Node node(String server) {
         Node known = nodes.get(server);
         return known != null ? known : nodes.computeIfAbsent(server, this::newNode);
     }
 
     private Node newNode(String server) {
-        Node node = new Node(topology, server, executor, settings, operatorLog);
+        Node node = new Node(topology, server, executor, settings, operatorLog, evictionCheck);
         if (closed) {
             node.close();
         }
@@ -220,7 +172,7 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
             return;
         }
         long due = refreshAt.get();
-        long now = settings.ticker().nanos();
+        long now = settings.remote().ticker().nanos();
         if (now - due < 0 || !refreshAt.compareAndSet(due, now + REFRESH_NANOS) || closed) {
             return;
         }
@@ -228,7 +180,7 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
         CompletableFuture<Boolean> answer = asked.live()
                 .thenCompose(connection ->
                         connection.clusterNodes().thenApply(slots -> topology.learn(connection.server(), slots)));
-        Timeout.set(answer, REFRESH_NANOS, settings.scheduler());
+        Timeout.set(answer, REFRESH_NANOS, settings.remote().scheduler());
         answer.whenComplete((learned, failure) -> {
             if (failure == null && learned) {
                 prune();
@@ -260,23 +212,20 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
         });
     }
 
-    /** Connects to all servers and peeks at this charge, so that the first request finds everything warmed up. */
+    /**
+     * Connects to all servers.
+     *
+     * @param end when to wait no longer
+     * @return whether one has been reached
+     */
     @SuppressWarnings("FutureReturnValueIgnored") // each is awaited afterwards
-    void warmUp(Charge first, long patienceNanos) {
-        long end = settings.ticker().nanos() + patienceNanos;
-        if (reached(Topology.ANY, end)) {
-            topology.servers().forEach(server -> node(server).link().live());
-            topology.servers().forEach(server -> reached(server, end));
-            for (PendingBatch sent : send(List.of(first), Operation.PEEK)) {
-                // an entry that never leaves would count as in flight forever
-                sent.endBy(patienceNanos);
-                try {
-                    sent.get(end - settings.ticker().nanos());
-                } catch (StoreFailure e) {
-                    // requests will find out whether the server fails
-                }
-            }
+    boolean connected(long end) {
+        if (!reached(Topology.ANY, end)) {
+            return false;
         }
+        topology.servers().forEach(server -> node(server).link().live());
+        topology.servers().forEach(server -> reached(server, end));
+        return true;
     }
 
     private boolean reached(String server, long end) {
@@ -284,13 +233,16 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
         CompletableFuture<Connection> live = node.link().live();
         try {
             // it may only be slow: requests will find out
-            boolean known = Timeout.await(live, end - settings.ticker().nanos(), settings.scheduler());
+            boolean known = Timeout.await(
+                    live,
+                    end - settings.remote().ticker().nanos(),
+                    settings.remote().scheduler());
             if (known) {
                 live.join();
             }
             return known;
         } catch (CompletionException | StoreFailure e) {
-            node.unreached(LettuceFailure.of(e));
+            node.health().unreached(LettuceFailure.of(e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -298,7 +250,8 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
     }
 
     /** Whether no server is known to fail, not counting servers whose slots another one has taken over. */
-    boolean available() {
+    @Override
+    public boolean available() {
         var names = topology.servers().isEmpty() ? nodes.keySet() : topology.servers();
         return names.stream().map(nodes::get).filter(Objects::nonNull).allMatch(Node::available);
     }
@@ -313,7 +266,10 @@ final class Router implements ScriptExecutor.Servers, OwedRefunds.Sender, AutoCl
                 .toArray(CompletableFuture[]::new);
         try {
             // the client closes the rest
-            Timeout.await(CompletableFuture.allOf(closing), MAX_CLOSE_NANOS, settings.scheduler());
+            Timeout.await(
+                    CompletableFuture.allOf(closing),
+                    MAX_CLOSE_NANOS,
+                    settings.remote().scheduler());
         } catch (StoreFailure e) {
             // nothing else follows
         } catch (InterruptedException e) {

@@ -3,7 +3,9 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.redis.Letter.Order;
 import dev.ratelimit.redis.Letter.Way;
+import dev.ratelimit.remote.Operation;
 import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.Request;
 import dev.ratelimit.remote.StoreFailure;
 import io.lettuce.core.RedisNoScriptException;
 import java.util.List;
@@ -34,13 +36,16 @@ final class ScriptExecutor {
     /** The maximum number of redirects of one command. */
     private static final int MAX_REDIRECTS = 5;
 
+    /** A charge of more limits goes alone: other commands wait for it. */
+    private static final int MAX_COMBINED_LIMITS = 8;
+
     private final Ticker ticker;
     private final UnaryOperator<Script> edition;
     private final Servers servers;
 
     /** Creates an executor for these servers. */
     ScriptExecutor(ServerSettings settings, Servers servers) {
-        this.ticker = settings.ticker();
+        this.ticker = settings.remote().ticker();
         this.edition = settings.edition();
         this.servers = servers;
     }
@@ -48,13 +53,13 @@ final class ScriptExecutor {
     /**
      * Sends a batch to this server, or to the one that it redirects to.
      *
-     * @param atMicros for a refund, the time of the charge
+     * @param sent enters the server, and waits for the reply
      * @return the reply, completed exceptionally if there is none for any reason
      */
-    CompletableFuture<Reply> run(PendingBatch sent, Node node, Operation operation, long atMicros) {
+    CompletableFuture<Reply> run(Request sent, Batch batch, Node node, Operation operation) {
         try {
-            CompletableFuture<Connection> live = sent.goTo(node);
-            Question question = new Question(sent, operation, atMicros);
+            Question question = new Question(sent, batch, operation);
+            CompletableFuture<Connection> live = question.goTo(node);
             return live.isDone() && !live.isCompletedExceptionally()
                     ? question.reply(node, live.join())
                     : live.thenCompose(there -> question.reply(node, there));
@@ -124,16 +129,21 @@ final class ScriptExecutor {
     /** A batch on its way to a reply. */
     private final class Question {
 
-        private final PendingBatch sent;
+        private final Request sent;
+        private final Batch batch;
         private final List<Batch> alone;
         private final Operation operation;
-        private final long atMicros;
 
-        Question(PendingBatch sent, Operation operation, long atMicros) {
+        Question(Request sent, Batch batch, Operation operation) {
             this.sent = sent;
-            this.alone = List.of(sent.batch());
+            this.batch = batch;
+            this.alone = List.of(batch);
             this.operation = operation;
-            this.atMicros = atMicros;
+        }
+
+        CompletableFuture<Connection> goTo(Node node) {
+            sent.goTo(node.health());
+            return node.link().live();
         }
 
         CompletableFuture<Reply> reply(Node node, Connection connection) {
@@ -141,7 +151,7 @@ final class ScriptExecutor {
             Way way = new Way(connection, node.clock(), false);
             CompletableFuture<Reply> first =
                     operation == Operation.CHARGE ? together(node, way) : ask(way, Script.of(alone), 0);
-            return first.thenCompose(reply -> reply.usable(sent.batch()).decided()
+            return first.thenCompose(reply -> reply.usable().decided()
                     ? CompletableFuture.completedFuture(reply)
                     : again(reply, way)
                             // a changed limit may follow a calendar
@@ -154,11 +164,12 @@ final class ScriptExecutor {
          * another caller had left, or the slot is elsewhere, or moves and has some of the keys only.
          */
         private CompletableFuture<Reply> together(Node node, Way way) {
-            return node.combiner(way.connection(), sent.batch().slot())
-                    .charge(sent)
-                    .exceptionallyCompose(failure -> chargedNothing(failure, way.connection())
-                            ? ask(way, Script.of(alone), 0)
-                            : CompletableFuture.failedFuture(failure));
+            CompletableFuture<Reply> first = batch.entries().size() > MAX_COMBINED_LIMITS
+                    ? charge(way, this::written, sent::isWanted).thenApply(replies -> replies.get(0))
+                    : node.combiner(way.connection(), batch.slot()).charge(sent, batch);
+            return first.exceptionallyCompose(failure -> chargedNothing(failure, way.connection())
+                    ? ask(way, Script.of(alone), 0)
+                    : CompletableFuture.failedFuture(failure));
         }
 
         private static boolean chargedNothing(Throwable failure, Connection connection) {
@@ -171,7 +182,7 @@ final class ScriptExecutor {
 
         /** Asks again, with all algorithms, another calendar or a later expiry, if the reply requires it. */
         private CompletableFuture<Reply> again(Reply reply, Way way) {
-            return switch (reply.usable(sent.batch()).verdict()) {
+            return switch (reply.usable().verdict()) {
                 case LACKS_ALGORITHM -> ask(way, Script.ofAll(), 0);
                 case OUT_OF_CALENDAR -> ask(way, Script.ofAll(), reply.nowMicros());
                 case VOID -> ask(way, Script.of(alone), 0);
@@ -180,7 +191,7 @@ final class ScriptExecutor {
         }
 
         private CompletableFuture<Reply> ask(Way way, Script script, long calendarMicros) {
-            Order order = new Order(operation, atMicros, calendarMicros);
+            Order order = new Order(operation, sent.stamp().micros(), calendarMicros);
             return send(way, order, edition.apply(script), MAX_REDIRECTS).thenApply(replies -> replies.get(0));
         }
 
@@ -202,7 +213,7 @@ final class ScriptExecutor {
 
         private CompletableFuture<List<Reply>> follow(Redirect redirect, Order order, Script script, int redirects) {
             Node node = servers.elsewhere(redirect);
-            return sent.goTo(node).thenCompose(there -> {
+            return goTo(node).thenCompose(there -> {
                 sent.connected();
                 return send(new Way(there, node.clock(), redirect.asking()), order, script, redirects);
             });
@@ -210,7 +221,11 @@ final class ScriptExecutor {
 
         /** Connecting, or the queue of the connection, may have taken too long. */
         private List<Batch> written() {
-            return sent.isWanted() ? sent.written() : List.of();
+            if (!sent.isWanted()) {
+                return List.of();
+            }
+            sent.written();
+            return alone;
         }
     }
 }

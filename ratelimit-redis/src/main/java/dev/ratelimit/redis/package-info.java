@@ -1,31 +1,23 @@
 /**
  * The store on Redis or Valkey. API are the types whose names begin with {@code RedisStore}.
  *
- * <p>The way of a decision, from the caller down and back:
+ * <p>What is about being remote, from the deadline to the refunds that are owed, is that of {@code dev.ratelimit.remote}, whose
+ * package says how a decision gets to {@code Servers} and back. Here, its way goes on:
  *
  * <pre>
- * RedisStore       StatusCache refuses what Redis has refused and cannot have changed.
- * Inquiries        The rest is a PendingDecision, with a Part per charge.
- * Router           KeyNames, and by Topology (OneServer, Cluster) a Batch per slot.
- * Node             its Breaker lets the batch in; PendingBatch is the batch under way, judged once.
+ * Router           the Servers: KeyNames, and by Topology (OneServer, Cluster) a Batch per slot, and its Request.
+ * Node             a server, with its Link, ServerClock and the Server that judges it.
  * ScriptExecutor   the Script of the batch's limits (RedisLimits: a RedisLimit per algorithm); follows redirects.
  * Combiner         charges to one slot that wait for the connection go together, as one Letter.
  * Link             the connection, LettuceConnection, which asks for the Call when it writes.
- * ReplyOutput      a Reply for each batch; each RedisLimit reads its numbers; ServerClock learns the server's time.
- * PendingDecision  the Decision, with a Receipt of who decided which charge, and when, for refunds.
+ * ReplyOutput      a Reply for each batch, its Answer; each RedisLimit reads its numbers; ServerClock learns the server's time.
  * </pre>
  *
- * <p>The caller waits only in {@code PendingBatch.await}, until its deadline. What no server has answered by then is decided
- * by LocalDecider: denied, allowed, or by LocalLimits, this instance's share in memory. What a server may have charged for a
- * caller who did not get it, and each refund without an answer, is owed by OwedRefunds until a server has executed it.
+ * <p>LettuceFailure makes a StoreFailure of what the client throws and of what servers reply; their reasons are those of
+ * RedisStoreFailure.
  *
- * <p>A Breaker belongs to a Node, and a Node to a server: a failing server does not affect the others. While it is open,
- * Probing asks the server by alarms, and no request does. A StoreFailure says why a server did not decide; its reasons are
- * those of RedisStoreFailure.
- *
- * <p>Monitors guard a few fields each and are left before listeners, loggers or the client are called. Two call others while
- * they are held: a PendingBatch enters its Node, which may set the alarm of its Probing, and a command of a connection
- * composes its Call from what the Combiner has. Everything else is handed over by futures.
+ * <p>Monitors guard a few fields each and are left before the client is called, but for one: a command of a connection composes
+ * its Call from what the Combiner has. Everything else is handed over by futures.
  */
 @NullMarked
 package dev.ratelimit.redis;

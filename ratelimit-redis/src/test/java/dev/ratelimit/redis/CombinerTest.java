@@ -9,7 +9,12 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.server.ScriptServer;
+import dev.ratelimit.remote.Combiner;
+import dev.ratelimit.remote.Inside;
+import dev.ratelimit.remote.Operation;
+import dev.ratelimit.remote.OperatorLog;
 import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.Request;
 import dev.ratelimit.remote.StoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import io.lettuce.core.RedisCommandExecutionException;
@@ -55,8 +60,9 @@ class CombinerTest {
             .maxInFlight(MANY);
     private final ScriptExecutor executor = new ScriptExecutor(builder.settings(), new OnlyServer());
     private final Events events = new Events();
-    private final OperatorLog operatorLog = new OperatorLog(events, new Wired(), Duration.ofSeconds(1));
-    private final Node node = new Node(new Wired(), Topology.ANY, executor, builder.settings(), operatorLog);
+    private final OperatorLog operatorLog = new OperatorLog(builder.settings().remote());
+    private final Node node = new Node(
+            new Wired(), Topology.ANY, executor, builder.settings(), operatorLog, new EvictionCheck(new Wired()));
 
     /** Commands under way, written and answered in order when a test says so. */
     private final class Wire implements Connection {
@@ -186,7 +192,7 @@ class CombinerTest {
         events.close();
     }
 
-    private PendingBatch send(Charge... charges) {
+    private Request send(Charge... charges) {
         Batch batch = new Batch(0, 0);
         for (Charge charge : charges) {
             batch.add(
@@ -197,29 +203,29 @@ class CombinerTest {
         return node.send(batch, Operation.CHARGE, 0, new ArrayList<>(1));
     }
 
-    private List<PendingBatch> sendUsers(int from, int to) {
+    private List<Request> sendUsers(int from, int to) {
         return IntStream.range(from, to)
                 .mapToObj(i -> send(SHARED.charge(""), USER.charge("u" + i)))
                 .toList();
     }
 
     /** Charges of two users that share a command, which fails with this reply of the server. */
-    private List<PendingBatch> sendUsersInVain(String reply) {
-        List<PendingBatch> others = sendUsers(2, 4);
+    private List<Request> sendUsersInVain(String reply) {
+        List<Request> others = sendUsers(2, 4);
         wire.write();
         wire.fail(new RedisCommandExecutionException(reply));
         return others;
     }
 
-    private static List<Boolean> admitted(List<PendingBatch> sent) {
-        return sent.stream().map(each -> each.reply().admitted()).toList();
+    private static List<Boolean> admitted(List<Request> sent) {
+        return sent.stream().map(each -> Inside.answer(each).admitted()).toList();
     }
 
     @Test
     void charge_severalBeforeTheConnectionWrites_leaveTogether() {
-        List<PendingBatch> first = sendUsers(0, 2);
+        List<Request> first = sendUsers(0, 2);
         wire.write();
-        List<PendingBatch> others = sendUsers(2, 7);
+        List<Request> others = sendUsers(2, 7);
         wire.write();
 
         assertThat(wire.sent).hasSize(2);
@@ -244,7 +250,7 @@ class CombinerTest {
     @Test
     void charge_refusedAmongOthers_paysNothing() {
         sendUsers(0, 2);
-        List<PendingBatch> others = List.of(
+        List<Request> others = List.of(
                 send(SHARED.charge("", 2), USER.charge("u9", 3)),
                 send(SHARED.charge("", 2), USER.charge("u9", 2)),
                 send(SHARED.charge("", 2), USER.charge("u8", 1)),
@@ -257,7 +263,7 @@ class CombinerTest {
     @Test
     @DisplayName("charges of several algorithms share a script that has them all")
     void charge_otherAlgorithms_areDecidedInTheSameCommand() {
-        List<PendingBatch> others =
+        List<Request> others =
                 List.of(send(LOG.charge("k")), send(USER.charge("k", 2)), send(LOG.charge("k")), send(LOG.charge("k")));
         wire.answerAll();
 
@@ -267,7 +273,7 @@ class CombinerTest {
     @Test
     @DisplayName("a command takes 32, and for each 32 that wait, one is on its way")
     void charge_manyWait_fullCommandsLeaveTogether() {
-        List<PendingBatch> all = IntStream.range(0, 72)
+        List<Request> all = IntStream.range(0, 72)
                 .mapToObj(i -> send(AMPLE.charge("u" + i)))
                 .toList();
         wire.write();
@@ -281,7 +287,7 @@ class CombinerTest {
     void charge_ofManyLimits_goesAlone() {
         Charge[] large =
                 IntStream.range(0, 9).mapToObj(i -> AMPLE.charge("k" + i)).toArray(Charge[]::new);
-        List<PendingBatch> all = List.of(send(AMPLE.charge("x")), send(large), send(AMPLE.charge("y")), send(large));
+        List<Request> all = List.of(send(AMPLE.charge("x")), send(large), send(AMPLE.charge("y")), send(large));
         wire.write();
 
         assertThat(Stream.generate(wire::answer).limit(4)).containsExactly(2, 1, 1, 0);
@@ -291,21 +297,21 @@ class CombinerTest {
     @Test
     @DisplayName("if all of a command have given up by the time it is written, nothing is asked")
     void charge_allGaveUp_nothingIsSent() {
-        PendingBatch impatient = send(USER.charge("k", 2));
+        Request impatient = send(USER.charge("k", 2));
         assertThat(failure(impatient)).isEqualTo(RemoteStoreFailure.STALLED);
         wire.write();
 
         assertThat(wire.sent).isEmpty();
         assertThat(node.available()).isTrue();
-        PendingBatch next = send(USER.charge("k", 2));
+        Request next = send(USER.charge("k", 2));
         wire.answerAll();
-        assertThat(next.reply().admitted()).isTrue();
+        assertThat(Inside.answer(next).admitted()).isTrue();
     }
 
     @Test
     @DisplayName("commands that were never written say nothing about the server, however many")
     void charge_neverWritten_doesNotOpenTheBreaker() {
-        for (int i = 0; i < 2 * Breaker.WINDOW; i++) {
+        for (int i = 0; i < 2 * Inside.WINDOW; i++) {
             assertThat(failure(send(USER.charge("k")))).isEqualTo(RemoteStoreFailure.STALLED);
         }
 
@@ -314,8 +320,8 @@ class CombinerTest {
 
     @Test
     void charge_writtenAndNotAnswered_opensTheBreaker() {
-        for (int i = 0; i < builder.settings().failures(); i++) {
-            PendingBatch sent = send(USER.charge("k"));
+        for (int i = 0; i < Inside.WINDOW / 2; i++) {
+            Request sent = send(USER.charge("k"));
             wire.write();
             assertThat(failure(sent)).isEqualTo(RemoteStoreFailure.TIMEOUT);
         }
@@ -323,9 +329,9 @@ class CombinerTest {
         assertThat(node.available()).isFalse();
     }
 
-    private static StoreFailure.Reason failure(PendingBatch sent) {
+    private static StoreFailure.Reason failure(Request sent) {
         try {
-            sent.await(0);
+            Inside.await(sent, 0);
             throw new AssertionError("answered");
         } catch (StoreFailure e) {
             return e.reason();
@@ -335,22 +341,22 @@ class CombinerTest {
     @Test
     @DisplayName("who gives up while waiting for a command is not charged")
     void charge_callerGaveUp_isNotSent() {
-        PendingBatch impatient = send(USER.charge("k", 2));
-        assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> impatient.await(0));
-        PendingBatch patient = send(USER.charge("k", 2));
+        Request impatient = send(USER.charge("k", 2));
+        assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> Inside.await(impatient, 0));
+        Request patient = send(USER.charge("k", 2));
         wire.answerAll();
 
-        assertThat(patient.reply().admitted()).isTrue();
+        assertThat(Inside.answer(patient).admitted()).isTrue();
     }
 
     @Test
     @DisplayName("who gives up before the server knows the script is not charged, and the others are")
     void charge_callerGaveUp_isNotSentAgain() {
-        PendingBatch impatient = send(USER.charge("k", 2));
-        PendingBatch patient = send(USER.charge("k"));
-        PendingBatch alsoPatient = send(USER.charge("k"));
+        Request impatient = send(USER.charge("k", 2));
+        Request patient = send(USER.charge("k"));
+        Request alsoPatient = send(USER.charge("k"));
         wire.write();
-        assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> impatient.get(0));
+        assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> Inside.get(impatient, 0));
         wire.fail(new RedisNoScriptException("NOSCRIPT No matching script."));
         wire.answerAll();
 
@@ -361,14 +367,14 @@ class CombinerTest {
     @DisplayName("E12 a key that no limit wrote fails only the charges to it")
     void charge_foreignKey_failsOnlyItsCharges() {
         server.put(names.name("user", "foreign") + 0, "something else".getBytes(StandardCharsets.US_ASCII));
-        PendingBatch good = send(USER.charge("good"));
-        PendingBatch bad = send(USER.charge("foreign"));
-        PendingBatch alsoGood = send(USER.charge("good"));
+        Request good = send(USER.charge("good"));
+        Request bad = send(USER.charge("foreign"));
+        Request alsoGood = send(USER.charge("good"));
         wire.answerAll();
 
         assertThat(admitted(List.of(good, alsoGood))).containsOnly(true);
         assertThatExceptionOfType(StoreFailure.class)
-                .isThrownBy(() -> bad.get(0))
+                .isThrownBy(() -> Inside.get(bad, 0))
                 .withMessageContaining(names.name("user", "foreign") + 0);
     }
 
@@ -377,33 +383,33 @@ class CombinerTest {
     void charge_damagedState_failsOnlyItsCharges() {
         String notation = new String(RedisLimits.of(USER.limits().get(0)).signature(), StandardCharsets.US_ASCII);
         server.put(names.name("user", "damaged") + 0, (notation + "short").getBytes(StandardCharsets.US_ASCII));
-        PendingBatch good = send(USER.charge("good", 2));
-        PendingBatch bad = send(USER.charge("damaged"));
-        PendingBatch tooMany = send(USER.charge("good"));
+        Request good = send(USER.charge("good", 2));
+        Request bad = send(USER.charge("damaged"));
+        Request tooMany = send(USER.charge("good"));
         wire.answerAll();
 
-        assertThat(good.reply().admitted()).isTrue();
-        assertThat(tooMany.reply().admitted()).isFalse();
+        assertThat(Inside.answer(good).admitted()).isTrue();
+        assertThat(Inside.answer(tooMany).admitted()).isFalse();
         assertThatExceptionOfType(StoreFailure.class)
-                .isThrownBy(() -> bad.get(0))
+                .isThrownBy(() -> Inside.get(bad, 0))
                 .matches(failure -> failure.reason() == RedisStoreFailure.SCRIPT);
     }
 
     @Test
     void charge_serverFails_failsAllOfTheCommand() {
-        List<PendingBatch> others = sendUsersInVain("OOM command not allowed");
+        List<Request> others = sendUsersInVain("OOM command not allowed");
 
         assertThat(wire.sent).isEmpty();
         assertThat(others)
                 .allSatisfy(each -> assertThatExceptionOfType(StoreFailure.class)
-                        .isThrownBy(() -> each.get(0))
+                        .isThrownBy(() -> Inside.get(each, 0))
                         .matches(failure -> failure.reason() == RedisStoreFailure.OOM));
     }
 
     @Test
     @DisplayName("while its slot moves, a server that has some of a command's keys decides each charge that has all")
     void charge_slotMoves_eachIsAskedAlone() {
-        List<PendingBatch> others = sendUsersInVain("TRYAGAIN Multiple keys request during rehashing of slot");
+        List<Request> others = sendUsersInVain("TRYAGAIN Multiple keys request during rehashing of slot");
 
         wire.write();
         assertThat(wire.sent).hasSize(2);
@@ -414,21 +420,21 @@ class CombinerTest {
     @Test
     @DisplayName("when a connection is lost, any number of callers that wait are told at once")
     void charge_connectionIsLost_allAreTold() {
-        List<PendingBatch> large =
+        List<Request> large =
                 IntStream.range(0, MANY).mapToObj(i -> send(AMPLE.charge("k"))).toList();
 
         wire.lose();
 
         assertThat(large)
                 .allSatisfy(each -> assertThatExceptionOfType(StoreFailure.class)
-                        .isThrownBy(() -> each.get(0))
+                        .isThrownBy(() -> Inside.get(each, 0))
                         .withMessageContaining("Connection closed"));
     }
 
     @Test
     @DisplayName("a new connection does not wait for the commands of the old one")
     void combiner_newConnection_isAnother() {
-        Combiner old = node.combiner(wire, 0);
+        Combiner<Batch, Reply> old = node.combiner(wire, 0);
         assertThat(node.combiner(wire, 0)).isSameAs(old);
         assertThat(node.combiner(wire, 1)).isNotSameAs(old);
 
@@ -450,8 +456,8 @@ class CombinerTest {
         });
         for (int i = 0; i < 4; i++) {
             threads.execute(() -> IntStream.range(0, 1_000).forEach(turn -> {
-                PendingBatch sent = send(policy.charge("k"));
-                sent.then((answer, failure) -> {
+                Request sent = send(policy.charge("k"));
+                Inside.then(sent, (answer, failure) -> {
                     admitted.addAndGet(answer != null && answer.admitted() ? 1 : 0);
                     answered.incrementAndGet();
                 });
@@ -469,7 +475,7 @@ class CombinerTest {
     @Test
     @DisplayName("a command that failed before it was written takes nobody along: they have been told that it failed")
     void charge_commandFailsBeforeItIsWritten_asksNothing() {
-        PendingBatch sent = send(USER.charge("u"));
+        Request sent = send(USER.charge("u"));
         Wire.Posted posted = wire.posted.remove();
         posted.reply.completeExceptionally(new RedisException("timed out in the queue"));
         assertThat(failure(sent)).isEqualTo(RemoteStoreFailure.CONNECTION);
@@ -481,14 +487,14 @@ class CombinerTest {
     @DisplayName(
             "a command that got lost, as by a thread without stack, costs those who wait for it, and nobody after them")
     void charge_commandGotLost_othersAreSent() {
-        List<PendingBatch> lost = sendUsers(0, 3);
+        List<Request> lost = sendUsers(0, 3);
         assertThat(wire.posted.remove()).isNotNull();
         lost.forEach(each -> assertThat(failure(each)).isEqualTo(RemoteStoreFailure.STALLED));
 
         for (int i = 0; i < 100; i++) {
-            PendingBatch next = send(AMPLE.charge("next"));
+            Request next = send(AMPLE.charge("next"));
             wire.answerAll();
-            assertThat(next.await(0).admitted()).isTrue();
+            assertThat(Inside.await(next, 0).admitted()).isTrue();
         }
     }
 

@@ -12,7 +12,7 @@ final class Events implements RemoteStoreListener, AutoCloseable {
 
     private final Map<StoreFailure.Reason, AtomicInteger> failures = new ConcurrentHashMap<>();
     private final AtomicInteger changes = new AtomicInteger();
-    private final Warnings warnings = new Warnings(RedisStore.class.getPackageName());
+    private final Warnings warnings = new Warnings("dev.ratelimit");
 
     @Override
     public void failed(StoreFailure.Reason reason) {

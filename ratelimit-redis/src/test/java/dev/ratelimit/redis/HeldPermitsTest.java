@@ -12,6 +12,7 @@ import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.remote.Inside;
 import dev.ratelimit.remote.RemoteStoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
@@ -434,7 +435,7 @@ class HeldPermitsTest {
     void refund_moreThanMayBeOwed_keepsAsManyAsThat() {
         Decision held = charge(EXPORTS);
         leaveServerAlone();
-        for (int i = 0; i < OwedRefunds.MAX + 100; i++) {
+        for (int i = 0; i < Inside.MAX_OWED + 100; i++) {
             store.refund(held);
         }
         int before = redis.executed();
@@ -442,7 +443,7 @@ class HeldPermitsTest {
         redis.comeBack();
         seconds(10);
 
-        assertThat(redis.executed() - before).isEqualTo(OwedRefunds.MAX + 2);
+        assertThat(redis.executed() - before).isEqualTo(Inside.MAX_OWED + 2);
     }
 
     @Test
@@ -450,12 +451,12 @@ class HeldPermitsTest {
     void decide_instanceStandsStill_serverIsNotLeftAlone() {
         redis.hang();
         redis.stall();
-        for (int i = 0; i < 3 * Breaker.WINDOW; i++) {
+        for (int i = 0; i < 3 * Inside.WINDOW; i++) {
             charge(EXPORTS);
         }
 
         assertThat(store.available()).isTrue();
-        assertThat(events.failures(RemoteStoreFailure.STALLED)).isEqualTo(3 * Breaker.WINDOW);
+        assertThat(events.failures(RemoteStoreFailure.STALLED)).isEqualTo(3 * Inside.WINDOW);
     }
 
     @Test

@@ -3,6 +3,7 @@ package dev.ratelimit.redis;
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.remote.Inside;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -59,7 +60,7 @@ final class Load implements AutoCloseable {
                 count(admitted, charge);
             }
             // a cached refusal has no receipt
-            if (decision.receipt() instanceof Receipt receipt && !receipt.byServers()) {
+            if (Inside.decidedAlone(decision)) {
                 count(alone, charge);
             }
         } catch (RuntimeException | Error e) {

@@ -9,6 +9,7 @@ import dev.ratelimit.faults.EveryCall;
 import dev.ratelimit.faults.Fuse;
 import dev.ratelimit.faults.Scenario;
 import dev.ratelimit.faults.Starvation;
+import dev.ratelimit.remote.RemoteStore;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
 import java.util.List;
@@ -85,11 +86,13 @@ class LostPlacesTest {
 
     @Test
     void decide_memoryEndsAnywhere_placeComesBack() {
-        assertThat(EveryCall.throwsOnce(Starvation.of(Calls.class))).isGreaterThan(50);
+        assertThat(EveryCall.throwsOnce(Starvation.of(Calls.class, RemoteStore.class)))
+                .isGreaterThan(50);
     }
 
     @Test
     void decideAsync_memoryEndsAnywhere_placeComesBack() {
-        assertThat(EveryCall.throwsOnce(Starvation.of(AsyncCalls.class))).isGreaterThan(50);
+        assertThat(EveryCall.throwsOnce(Starvation.of(AsyncCalls.class, RemoteStore.class)))
+                .isGreaterThan(50);
     }
 }

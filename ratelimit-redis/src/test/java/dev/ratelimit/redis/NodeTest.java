@@ -5,7 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.Started;
+import dev.ratelimit.remote.Answer;
+import dev.ratelimit.remote.Inside;
+import dev.ratelimit.remote.Operation;
+import dev.ratelimit.remote.OperatorLog;
 import dev.ratelimit.remote.RemoteStoreFailure;
+import dev.ratelimit.remote.Request;
 import dev.ratelimit.remote.StoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import java.lang.ref.WeakReference;
@@ -54,9 +59,9 @@ class NodeTest {
     }
 
     private Node newNode() {
-        OperatorLog operatorLog = new OperatorLog(events, gate, Duration.ofSeconds(1));
+        OperatorLog operatorLog = new OperatorLog(builder.settings().remote());
         operatorLogs.add(operatorLog);
-        Node made = new Node(gate, Topology.ANY, executor, builder.settings(), operatorLog);
+        Node made = new Node(gate, Topology.ANY, executor, builder.settings(), operatorLog, new EvictionCheck(gate));
         nodes.add(made);
         return made;
     }
@@ -82,10 +87,10 @@ class NodeTest {
 
     @Test
     void get_beforeTheDeadline_saysNothingOfTheServer() {
-        PendingBatch sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
+        Request sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
 
         assertThatExceptionOfType(StoreFailure.class)
-                .isThrownBy(() -> sent.get(0))
+                .isThrownBy(() -> Inside.get(sent, 0))
                 .matches(failure -> failure.reason() == RemoteStoreFailure.TIMEOUT);
 
         assertThat(node.available()).isTrue();
@@ -94,22 +99,22 @@ class NodeTest {
     @Test
     @DisplayName("a charge whose caller gave up while connecting is not sent, and a refund is")
     void send_connectionComesTooLate_sendsOnlyRefunds() {
-        PendingBatch charge = node.send(batch(), Operation.CHARGE, 0, new ArrayList<>(1));
-        PendingBatch refund = node.send(batch(), Operation.REFUND, 0, new ArrayList<>(1));
+        Request charge = node.send(batch(), Operation.CHARGE, 0, new ArrayList<>(1));
+        Request refund = node.send(batch(), Operation.REFUND, 0, new ArrayList<>(1));
         assertThat(failure(charge)).isEqualTo(RemoteStoreFailure.TIMEOUT);
         assertThat(failure(refund)).isEqualTo(RemoteStoreFailure.TIMEOUT);
 
         gate.open();
 
-        AtomicReference<@Nullable Reply> refunded = new AtomicReference<>();
-        refund.then((answer, failure) -> refunded.set(answer));
+        AtomicReference<@Nullable Answer> refunded = new AtomicReference<>();
+        Inside.then(refund, (answer, failure) -> refunded.set(answer));
         Scene.awaitUntil(() -> refunded.get() != null);
         assertThat(server.<Long>ask(redis -> redis.dbsize())).isZero();
     }
 
     @Test
     void post_deadlinePasses_isTheServersFailure() {
-        node.post(batch(), Operation.PEEK, 0, new ArrayList<>(1));
+        Inside.endBy(node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1)), DEADLINE.toNanos());
         assertThat(node.available()).isTrue();
 
         time.advance(DEADLINE);
@@ -117,9 +122,9 @@ class NodeTest {
         assertThat(node.available()).isFalse();
     }
 
-    private static StoreFailure.Reason failure(PendingBatch sent) {
+    private static StoreFailure.Reason failure(Request sent) {
         try {
-            sent.await(0);
+            Inside.await(sent, 0);
             throw new AssertionError("answered");
         } catch (StoreFailure e) {
             return e.reason();
@@ -133,8 +138,8 @@ class NodeTest {
         builder.maxInFlight(1).failures(2);
         node = newNode();
         for (int round = 0; round < 2; round++) {
-            PendingBatch waiting = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
-            for (int i = 0; i < Breaker.WINDOW + 5; i++) {
+            Request waiting = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
+            for (int i = 0; i < Inside.WINDOW + 5; i++) {
                 assertThat(failure(node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
                         .isEqualTo(RemoteStoreFailure.SATURATED);
             }
@@ -160,9 +165,9 @@ class NodeTest {
 
     @Test
     void arrived_afterTheDeadline_freesNoSecondPlace() {
-        builder.maxInFlight(1).failures(Breaker.WINDOW);
+        builder.maxInFlight(1).failures(Inside.WINDOW);
         node = newNode();
-        PendingBatch late = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
+        Request late = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
         assertThat(failure(late)).isEqualTo(RemoteStoreFailure.TIMEOUT);
         node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
 
@@ -177,11 +182,11 @@ class NodeTest {
         builder.maxInFlight(1);
         node = newNode();
         Node next = newNode();
-        PendingBatch sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
+        Request sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
         assertThat(failure(node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
                 .isEqualTo(RemoteStoreFailure.SATURATED);
 
-        assertThat(sent.goTo(next)).isNotDone();
+        sent.goTo(next.health());
 
         assertThat(failure(next.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
                 .isEqualTo(RemoteStoreFailure.SATURATED);
@@ -197,10 +202,10 @@ class NodeTest {
         Node next = newNode();
         assertThat(failure(next.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
                 .isEqualTo(RemoteStoreFailure.TIMEOUT);
-        PendingBatch sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
+        Request sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
 
         assertThatExceptionOfType(StoreFailure.class)
-                .isThrownBy(() -> sent.goTo(next))
+                .isThrownBy(() -> sent.goTo(next.health()))
                 .matches(failure -> failure.reason() == RemoteStoreFailure.OPEN);
 
         assertThat(node.available()).isTrue();
@@ -210,10 +215,10 @@ class NodeTest {
     void goTo_nobodyWaitsAnyLonger_takesNoPlace() {
         builder.maxInFlight(1);
         Node next = newNode();
-        PendingBatch sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
+        Request sent = node.send(batch(), Operation.PEEK, 0, new ArrayList<>(1));
         assertThat(failure(sent)).isEqualTo(RemoteStoreFailure.TIMEOUT);
 
-        assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> sent.goTo(next));
+        assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> sent.goTo(next.health()));
 
         assertThat(failure(next.send(batch(), Operation.PEEK, 0, new ArrayList<>(1))))
                 .isEqualTo(RemoteStoreFailure.TIMEOUT);
@@ -223,12 +228,9 @@ class NodeTest {
     @DisplayName("connections that were replaced are not kept in memory for slots that are not used any more")
     void combiner_connectionIsReplaced_isForgotten() {
         FakeRedis redis = new FakeRedis(time);
+        ServerSettings settings = redis.store().settings();
         Node changed = new Node(
-                redis,
-                Topology.ANY,
-                executor,
-                redis.store().settings(),
-                new OperatorLog(events, redis, Duration.ofSeconds(1)));
+                redis, Topology.ANY, executor, settings, new OperatorLog(settings.remote()), new EvictionCheck(redis));
         nodes.add(changed);
         WeakReference<Connection> former =
                 new WeakReference<>(changed.link().live().join());

@@ -8,6 +8,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.redis.Reply.Verdict;
+import dev.ratelimit.remote.Operation;
 import dev.ratelimit.remote.StoreFailure;
 import java.util.List;
 import java.util.stream.Stream;
@@ -76,14 +77,14 @@ class ReplyTest {
     void usable_keyOfAnotherKind_namesIt() {
         List<Reply> replies = charged(3, 123, 7, -4, 1, 5, 6, 7, 8, -3);
 
-        assertThat(replies.get(1).usable(BATCH)).isSameAs(replies.get(1));
+        assertThat(replies.get(1).usable()).isSameAs(replies.get(1));
         assertUnusable(replies.get(0), "key:1");
         assertUnusable(replies.get(2), "key:0");
     }
 
     private static void assertUnusable(Reply reply, String key) {
         assertThatExceptionOfType(StoreFailure.class)
-                .isThrownBy(() -> reply.usable(BATCH))
+                .isThrownBy(() -> reply.usable())
                 .withMessage("WRONGTYPE " + key + " holds a value that no limit wrote")
                 .extracting(StoreFailure::reason)
                 .isEqualTo(RedisStoreFailure.WRONG_TYPE);

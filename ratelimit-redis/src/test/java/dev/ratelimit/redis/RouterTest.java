@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.ratelimit.redis.server.RedisServer;
+import dev.ratelimit.remote.Inside;
+import dev.ratelimit.remote.Operation;
 import dev.ratelimit.remote.RemoteStoreFailure;
-import dev.ratelimit.remote.RemoteStoreListener;
+import dev.ratelimit.remote.Request;
 import dev.ratelimit.remote.StoreFailure;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisException;
@@ -99,11 +101,7 @@ class RouterTest {
     private Router servers = servers();
 
     private Router servers() {
-        return new Router(
-                topology,
-                new KeyNames("test"),
-                builder.settings(),
-                new OperatorLog(new RemoteStoreListener() {}, topology, Duration.ofSeconds(1)));
+        return new Router(topology, new KeyNames("test"), builder.settings());
     }
 
     @AfterEach
@@ -113,8 +111,9 @@ class RouterTest {
         server.close();
     }
 
-    private void send() {
-        servers.post(List.of(Scene.WIDE.charge("k")), Operation.PEEK);
+    private Request send() {
+        return Inside.post(servers, builder.settings().remote(), List.of(Scene.WIDE.charge("k")), Operation.PEEK)
+                .get(0);
     }
 
     /** Makes it query the slots, as after a fail-over: the server that it knows does not exist. */
@@ -199,10 +198,11 @@ class RouterTest {
     void warmUp_noAnswer_leavesItsPlace() {
         builder.failures(20).maxInFlight(1);
         servers = servers();
-        servers.warmUp(Scene.WIDE.charge("k"), Duration.ofSeconds(20).toNanos());
+        RedisStore store = new RedisStore(servers, builder.settings().remote());
+        store.warmUp(Scene.WIDE.charge("k"), Duration.ofSeconds(20));
         server.pause();
         try {
-            servers.warmUp(Scene.WIDE.charge("k"), Duration.ofMillis(100).toNanos());
+            store.warmUp(Scene.WIDE.charge("k"), Duration.ofMillis(100));
 
             Scene.awaitUntil(() -> failure() == RemoteStoreFailure.TIMEOUT);
         } finally {
@@ -211,9 +211,8 @@ class RouterTest {
     }
 
     private StoreFailure.Reason failure() {
-        PendingBatch sent =
-                servers.post(List.of(Scene.WIDE.charge("k")), Operation.PEEK).get(0);
-        return catchThrowableOfType(StoreFailure.class, () -> sent.await(20_000_000))
+        Request sent = send();
+        return catchThrowableOfType(StoreFailure.class, () -> Inside.await(sent, 20_000_000))
                 .reason();
     }
 }

@@ -7,6 +7,7 @@ import dev.ratelimit.Seeds;
 import dev.ratelimit.redis.server.RedisServer;
 import dev.ratelimit.redis.server.ScriptServer;
 import dev.ratelimit.redis.server.Started;
+import dev.ratelimit.remote.Operation;
 import io.lettuce.core.KeyValue;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisNoScriptException;

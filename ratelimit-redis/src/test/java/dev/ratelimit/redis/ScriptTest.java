@@ -9,6 +9,7 @@ import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.redis.Script.Algorithm;
 import dev.ratelimit.redis.server.ScriptServer;
+import dev.ratelimit.remote.Operation;
 import dev.ratelimit.remote.StoreFailure;
 import java.io.IOException;
 import java.io.InputStream;
@@ -127,7 +128,7 @@ class ScriptTest {
 
         Reply reply = Reply.of(whole, call, List.of(batch), Operation.CHARGE).get(0);
         assertThatExceptionOfType(StoreFailure.class)
-                .isThrownBy(() -> reply.usable(batch))
+                .isThrownBy(() -> reply.usable())
                 .withMessage("WRONGTYPE key:0 holds a value that no limit wrote");
     }
 }

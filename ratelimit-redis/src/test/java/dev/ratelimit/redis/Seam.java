@@ -4,6 +4,8 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Policy;
 import dev.ratelimit.lease.Beneath;
+import dev.ratelimit.remote.Inside;
+import dev.ratelimit.remote.Inside.Outcome;
 import dev.ratelimit.remote.StoreFailure;
 import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
@@ -132,30 +134,30 @@ public final class Seam {
     }
 
     /** Who decided this charge of the decision, or the lease that has paid for it; {@code null} if that was the cache. */
-    private static @Nullable Part part(Decision decision, Charge charge) {
+    private static @Nullable Outcome part(Decision decision, Charge charge) {
         Decision beneath = Beneath.of(decision, charge);
         Charge decided = beneath.charges().stream()
                 .filter(charge::sameBudget)
                 .findFirst()
                 .orElseThrow();
-        return beneath.receipt() instanceof Receipt receipt ? receipt.of(decided) : null;
+        return Inside.of(beneath, decided);
     }
 
     /** Whether a server decided this charge of the decision, or charged the lease that has paid for it. */
     public static boolean byServer(Decision decision, Charge charge) {
-        Part part = part(decision, charge);
+        Outcome part = part(decision, charge);
         return part != null && part.byServer();
     }
 
     /** When a server charged this charge, or the lease that has paid for it, by that server's clock. */
     public static long serverNanos(Decision decision, Charge charge) {
-        Part part = part(decision, charge);
+        Outcome part = part(decision, charge);
         return part == null ? 0 : part.stamp().micros() * 1000;
     }
 
     /** The number by which permits of this charge are known that are held. */
     public static long id(Decision decision, Charge charge) {
-        Part part = part(decision, charge);
+        Outcome part = part(decision, charge);
         return part == null ? 0 : part.stamp().id();
     }
 
@@ -166,7 +168,7 @@ public final class Seam {
 
     /** Whether memory decided this charge of the decision. */
     public static boolean inMemory(Decision decision, Charge charge) {
-        Part part = part(decision, charge);
+        Outcome part = part(decision, charge);
         return part != null && part.inMemory();
     }
 

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 public final class SilentLog implements BeforeAllCallback, AfterAllCallback {
 
     /** Loggers are collected, with their levels, unless somebody holds them. */
-    private static final Logger LOG = Logger.getLogger("dev.ratelimit.redis");
+    private static final Logger LOG = Logger.getLogger("dev.ratelimit");
 
     @Override
     public void beforeAll(ExtensionContext context) {

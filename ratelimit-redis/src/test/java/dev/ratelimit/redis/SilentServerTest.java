@@ -3,6 +3,10 @@ package dev.ratelimit.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
+import dev.ratelimit.remote.Inside;
+import dev.ratelimit.remote.Operation;
+import dev.ratelimit.remote.OperatorLog;
+import dev.ratelimit.remote.Request;
 import dev.ratelimit.remote.StoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import java.time.Duration;
@@ -18,7 +22,8 @@ class SilentServerTest {
     private final FakeTicker time = new FakeTicker();
     private final Events events = new Events();
     private final FakeRedis server = new FakeRedis(time);
-    private final OperatorLog operatorLog = new OperatorLog(events, server, Duration.ofSeconds(1));
+    private final ServerSettings settings = server.store().listener(events).settings();
+    private final OperatorLog operatorLog = new OperatorLog(settings.remote());
 
     @BeforeEach
     void hang() {
@@ -32,8 +37,13 @@ class SilentServerTest {
     }
 
     private Node node() {
-        ServerSettings settings = server.store().settings();
-        return new Node(server, Topology.ANY, new ScriptExecutor(settings, new OnlyServer()), settings, operatorLog);
+        return new Node(
+                server,
+                Topology.ANY,
+                new ScriptExecutor(settings, new OnlyServer()),
+                settings,
+                operatorLog,
+                new EvictionCheck(server));
     }
 
     private static Batch batch() {
@@ -46,8 +56,8 @@ class SilentServerTest {
     }
 
     private static void sendInVain(Node node, Operation operation) {
-        PendingBatch sent = node.send(batch(), operation, 0, new ArrayList<>(1));
-        assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> sent.await(0));
+        Request sent = node.send(batch(), operation, 0, new ArrayList<>(1));
+        assertThatExceptionOfType(StoreFailure.class).isThrownBy(() -> Inside.await(sent, 0));
     }
 
     private List<Boolean> sentAfterLateNoScript(Operation operation) {

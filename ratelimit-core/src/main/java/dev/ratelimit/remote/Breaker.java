@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.ratelimit.Ticker;

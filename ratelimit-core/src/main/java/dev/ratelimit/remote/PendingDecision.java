@@ -1,9 +1,8 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.LimitStatus;
-import dev.ratelimit.remote.StoreFailure;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -14,7 +13,7 @@ final class PendingDecision {
 
     private final List<Charge> charges;
     private final List<Part> parts;
-    private final List<PendingBatch> charged = new ArrayList<>(1);
+    private final List<Request> charged = new ArrayList<>(1);
     private final List<Charge> unanswered = new ArrayList<>(0);
     private boolean admitted = true;
     private @Nullable StoreFailure failure;
@@ -31,32 +30,32 @@ final class PendingDecision {
     }
 
     /** Records the answer of a server. */
-    void answered(PendingBatch sent, Reply reply) {
-        if (reply.admitted()) {
+    void answered(Request sent, Answer answer) {
+        if (answer.admitted()) {
             charged.add(sent);
         } else {
             admitted = false;
         }
-        List<Charge> asked = sent.batch().charges();
-        List<List<LimitStatus>> statuses = sent.batch().statuses(reply);
-        Stamp stamp = new Stamp(reply.nowMicros(), sent.batch().id());
+        List<Charge> asked = sent.charges();
+        List<List<LimitStatus>> statuses = answer.statuses();
+        Stamp stamp = new Stamp(answer.nowMicros(), sent.stamp().id());
         for (int i = 0; i < asked.size(); i++) {
             part(asked.get(i)).decided(stamp, statuses.get(i));
         }
     }
 
     /** Records a server's current statuses. */
-    void corrected(PendingBatch sent, Reply reply) {
-        List<Charge> asked = sent.batch().charges();
-        List<List<LimitStatus>> statuses = sent.batch().statuses(reply);
+    void corrected(Request sent, Answer answer) {
+        List<Charge> asked = sent.charges();
+        List<List<LimitStatus>> statuses = answer.statuses();
         for (int i = 0; i < asked.size(); i++) {
             part(asked.get(i)).corrected(statuses.get(i));
         }
     }
 
     /** Records that a server has not answered. */
-    void unanswered(PendingBatch sent, StoreFailure reason) {
-        unanswered.addAll(sent.batch().charges());
+    void unanswered(Request sent, StoreFailure reason) {
+        unanswered.addAll(sent.charges());
         failure = reason;
     }
 
@@ -81,8 +80,8 @@ final class PendingDecision {
         return admitted;
     }
 
-    /** The batches that servers admitted. */
-    List<PendingBatch> charged() {
+    /** The requests that servers admitted. */
+    List<Request> charged() {
         return charged;
     }
 

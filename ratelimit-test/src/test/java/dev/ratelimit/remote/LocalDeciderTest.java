@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,7 +23,7 @@ import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What was left when Redis last answered is what memory starts with. */
+/** What was left when the server last answered is what memory starts with. */
 class LocalDeciderTest {
 
     private static final Limit MINUTE = FixedWindow.of(Rate.parse("100/minute"));

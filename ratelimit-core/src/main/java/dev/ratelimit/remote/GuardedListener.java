@@ -1,7 +1,5 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
-import dev.ratelimit.remote.RemoteStoreListener;
-import dev.ratelimit.remote.StoreFailure;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -12,10 +10,12 @@ final class GuardedListener implements RemoteStoreListener {
     private static final Logger LOG = System.getLogger(GuardedListener.class.getPackageName());
 
     private final RemoteStoreListener listener;
+    private final String store;
     private final AtomicBoolean told = new AtomicBoolean();
 
-    GuardedListener(RemoteStoreListener listener) {
+    GuardedListener(RemoteStoreListener listener, String store) {
         this.listener = listener;
+        this.store = store;
     }
 
     @Override
@@ -35,7 +35,7 @@ final class GuardedListener implements RemoteStoreListener {
             if (told.compareAndSet(false, true)) {
                 LOG.log(
                         Level.WARNING,
-                        "The listener of the Redis store failed. Later failures of it are not logged.",
+                        "The listener of the " + store + " store failed. Later failures of it are not logged.",
                         e);
             }
         }

@@ -1,10 +1,10 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 /**
  * What identifies the permits of a charge for its refund: rates look for the time, limits of what is held at once for the
  * number.
  *
  * @param micros the time of the charge by the server's clock; 0 if it is not known, and then only held permits come back
- * @param id the number; see {@link Batch#id()}
+ * @param id the number, below 2^52
  */
-record Stamp(long micros, long id) {}
+public record Stamp(long micros, long id) {}

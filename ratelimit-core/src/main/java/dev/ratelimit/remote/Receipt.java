@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;

@@ -1,13 +1,10 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.ratelimit.Charge;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
-import dev.ratelimit.redis.Node.Entry;
-import dev.ratelimit.remote.RemoteStoreFailure;
-import dev.ratelimit.remote.RemoteStoreListener;
-import dev.ratelimit.remote.StoreFailure;
-import dev.ratelimit.remote.Timeout;
+import dev.ratelimit.remote.Server.Entry;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -17,10 +14,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A batch sent to a server, whose outcome is judged once. A server that redirects the batch is healthy; from then on
- * the next one is judged. Thread-safe.
+ * Charges of a decision on their way to a server, which executes them together. Its outcome is judged once. A server that
+ * redirects it is healthy; from then on the next one is judged. Thread-safe.
  */
-final class PendingBatch {
+public final class Request {
 
     /**
      * How a caller has waited.
@@ -34,7 +31,7 @@ final class PendingBatch {
             if (failure instanceof Error error) {
                 throw error;
             }
-            return new Waited(nanos, patienceNanos, failure == null ? null : LettuceFailure.of(failure));
+            return new Waited(nanos, patienceNanos, failure == null ? null : StoreFailure.of(failure));
         }
     }
 
@@ -46,11 +43,13 @@ final class PendingBatch {
         WRITTEN
     }
 
-    private final Batch batch;
+    private final List<Charge> charges;
+    private final Stamp stamp;
     private final boolean urgent;
     private final Ticker ticker;
     private final Scheduler scheduler;
-    private final CompletableFuture<Reply> reply = new CompletableFuture<>();
+    private final String store;
+    private final CompletableFuture<Answer> answer = new CompletableFuture<>();
 
     /** Completed when the outcome for the server is known. */
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
@@ -61,79 +60,91 @@ final class PendingBatch {
     /** Whether its caller waits no longer. */
     private volatile boolean left;
 
-    /** Written by whoever carries the batch: the caller, then the thread that connects, then the one that writes. */
+    /** Written by whoever carries the request: the caller, then the thread that connects, then the one that writes. */
     private volatile Progress progress = Progress.CONNECTING;
 
     /**
-     * Creates a batch that has not been sent yet.
+     * Creates a request that has not been sent yet. A refund is sent whether or not anybody waits for it, and servers admit it
+     * beyond the maximum in flight.
      *
-     * @param urgent whether servers admit it beyond the maximum in flight
+     * @param charges all on one server
+     * @param operation what to do with them
+     * @param stamp by which they are given back, or were charged
+     * @param settings of the store
      */
     @SuppressWarnings("FutureReturnValueIgnored") // leave() handles its own failures
-    PendingBatch(Batch batch, boolean urgent, Ticker ticker, Scheduler scheduler) {
-        this.batch = batch;
-        this.urgent = urgent;
-        this.ticker = ticker;
-        this.scheduler = scheduler;
+    public Request(List<Charge> charges, Operation operation, Stamp stamp, RemoteStoreSettings settings) {
+        this.charges = charges;
+        this.stamp = stamp;
+        this.urgent = operation == Operation.REFUND;
+        this.ticker = settings.ticker();
+        this.scheduler = settings.scheduler();
+        this.store = settings.name;
         ended.whenComplete((nothing, failure) -> leave(failure == null ? null : precise(failure)));
     }
 
     /** What was not even written by the deadline says nothing about the server. */
     private StoreFailure precise(Throwable failure) {
-        StoreFailure told = LettuceFailure.of(failure);
+        StoreFailure told = failure instanceof TimeoutException
+                ? new StoreFailure(RemoteStoreFailure.TIMEOUT, store + " did not answer in time")
+                : StoreFailure.of(failure);
         return told.reason() == RemoteStoreFailure.TIMEOUT && progress == Progress.QUEUED ? unsent() : told;
     }
 
-    /** If even its caller was woken late, for example after a garbage collection, the reply may lie here unread. */
+    /** If even its caller was woken late, for example after a garbage collection, the answer may lie here unread. */
     private StoreFailure late(long waitedNanos, long patienceNanos) {
         boolean overslept = patienceNanos > 0 && waitedNanos - patienceNanos > patienceNanos / 2;
         return overslept
-                ? StoreFailure.stalled("this instance stood still while it waited for Redis", null)
+                ? StoreFailure.stalled("this instance stood still while it waited for " + store, null)
                 : precise(new TimeoutException());
     }
 
-    private static StoreFailure unsent() {
-        return StoreFailure.stalled("the deadline passed before the command was sent to Redis", null);
+    private StoreFailure unsent() {
+        return StoreFailure.stalled("the deadline passed before the request was sent to " + store, null);
     }
 
-    Batch batch() {
-        return batch;
+    /** {@return what is charged or given back} */
+    public List<Charge> charges() {
+        return charges;
+    }
+
+    /** {@return the number by which its charges are given back, and for a refund the time when they were taken} */
+    public Stamp stamp() {
+        return stamp;
     }
 
     /**
-     * Enters this server, and leaves the one that redirected it here.
+     * Enters this server, and leaves the one that redirected it here. To be called before it is sent.
      *
-     * @return the connection to it
+     * @param server that it goes to
      * @throws StoreFailure if the server does not admit it, or if nobody waits for it any more
      */
-    CompletableFuture<Connection> goTo(Node node) {
+    public void goTo(Server server) {
         leave(null);
         progress = Progress.CONNECTING;
-        enter(node);
-        return node.link().live();
+        enter(server);
     }
 
     /** Records that the connection is there, and only has to write it. */
-    void connected() {
+    public void connected() {
         progress = Progress.QUEUED;
     }
 
-    /** Records that it is being written, and returns what to write. */
-    List<Batch> written() {
+    /** Records that it is being written: from now on, a server may execute it. */
+    public void written() {
         progress = Progress.WRITTEN;
-        return List.of(batch);
     }
 
-    /** Whether a server may have executed it although no reply has come. */
+    /** Whether a server may have executed it although no answer has come. */
     boolean mayBeExecuted() {
         return progress == Progress.WRITTEN;
     }
 
-    private synchronized void enter(Node node) {
+    private synchronized void enter(Server server) {
         if (ended.isDone()) {
             throw unsent();
         }
-        at = node.enter(urgent);
+        at = server.enter(urgent);
     }
 
     private synchronized @Nullable Entry exit() {
@@ -146,7 +157,7 @@ final class PendingBatch {
     private void leave(@Nullable StoreFailure failure) {
         Entry left = exit();
         if (left != null) {
-            left.node().exit(left, failure);
+            left.server().exit(left, failure);
         }
     }
 
@@ -162,8 +173,8 @@ final class PendingBatch {
         }
     }
 
-    /** Whether somebody waits for the reply, or it is a refund. */
-    boolean isWanted() {
+    /** {@return whether it is still worth sending: somebody waits for the answer, or it is a refund} */
+    public boolean isWanted() {
         return urgent || !(left || ended.isDone());
     }
 
@@ -172,9 +183,13 @@ final class PendingBatch {
         Timeout.set(ended, nanos, scheduler);
     }
 
-    /** Registers an action for when a failure has been judged. */
+    /**
+     * Registers an action for when a failure has been judged.
+     *
+     * @param action runs on the thread that completes the request, or on that of an alarm
+     */
     @SuppressWarnings("FutureReturnValueIgnored") // nothing follows it
-    void whenFailed(Consumer<StoreFailure> action) {
+    public void whenFailed(Consumer<StoreFailure> action) {
         ended.whenComplete((nothing, failure) -> {
             if (failure != null) {
                 action.accept(precise(failure));
@@ -182,13 +197,18 @@ final class PendingBatch {
         });
     }
 
-    /** Completes the batch with a reply or a failure. */
-    void arrived(@Nullable Reply received, @Nullable Throwable failure) {
+    /**
+     * Completes the request with an answer or a failure; to be called in any case, however late.
+     *
+     * @param received what a server has said; {@code null} if there is a failure
+     * @param failure a {@link StoreFailure}, or what {@link StoreFailure#of} makes one of
+     */
+    public void arrived(@Nullable Answer received, @Nullable Throwable failure) {
         end(failure);
         if (failure == null) {
-            reply.complete(received);
+            answer.complete(received);
         } else {
-            reply.completeExceptionally(failure);
+            answer.completeExceptionally(failure);
         }
     }
 
@@ -200,41 +220,41 @@ final class PendingBatch {
         }
     }
 
-    /** The reply, which has arrived. */
-    Reply reply() {
-        return reply.join();
+    /** The answer, which has arrived. */
+    Answer answer() {
+        return answer.join();
     }
 
-    /** Registers an action for the reply or the failure, on the thread that completes the batch. */
+    /** Registers an action for the answer or the failure, on the thread that completes the request. */
     @SuppressWarnings("FutureReturnValueIgnored") // actions handle their own failures
-    void then(BiConsumer<@Nullable Reply, @Nullable Throwable> action) {
-        reply.whenComplete(action);
+    void then(BiConsumer<@Nullable Answer, @Nullable Throwable> action) {
+        answer.whenComplete(action);
     }
 
     /** Tells the listener if it fails. */
     void tellFailure(RemoteStoreListener listener) {
         then((received, failure) -> {
             if (failure != null) {
-                listener.failed(LettuceFailure.of(failure).reason());
+                listener.failed(StoreFailure.of(failure).reason());
             }
         });
     }
 
-    /** Completes when all of these have a reply or have failed. */
-    static CompletableFuture<?> all(List<PendingBatch> batches) {
-        return batches.size() == 1
-                ? batches.get(0).reply
+    /** Completes when all of these have an answer or have failed. */
+    static CompletableFuture<?> all(List<Request> requests) {
+        return requests.size() == 1
+                ? requests.get(0).answer
                 : CompletableFuture.allOf(
-                        batches.stream().map(each -> each.reply).toArray(CompletableFuture[]::new));
+                        requests.stream().map(each -> each.answer).toArray(CompletableFuture[]::new));
     }
 
     /**
-     * Waits for the reply until the deadline. No reply by then is the server's failure.
+     * Waits for the answer until the deadline. No answer by then is the server's failure.
      *
      * @param patienceNanos how long to wait; not at all unless positive
-     * @throws StoreFailure if there is no reply
+     * @throws StoreFailure if there is no answer
      */
-    Reply await(long patienceNanos) {
+    Answer await(long patienceNanos) {
         try {
             return get(patienceNanos);
         } catch (StoreFailure e) {
@@ -246,9 +266,9 @@ final class PendingBatch {
     /**
      * Like {@link #await}, for a caller that has waited until the deadline without blocking a thread.
      *
-     * @throws StoreFailure if there is no reply
+     * @throws StoreFailure if there is no answer
      */
-    Reply awaited(Waited waited) {
+    Answer awaited(Waited waited) {
         try {
             return got(waited);
         } catch (StoreFailure e) {
@@ -260,24 +280,24 @@ final class PendingBatch {
     /** Records that its caller has failed, and waits no longer. */
     void giveUp(Throwable reason) {
         left = true;
-        end(StoreFailure.stalled("the caller failed while it waited for Redis: " + reason, reason));
+        end(StoreFailure.stalled("the caller failed while it waited for " + store + ": " + reason, reason));
     }
 
     /**
-     * Waits for the reply, possibly for less time than the server has: no reply then says nothing about the server.
+     * Waits for the answer, possibly for less time than the server has: no answer then says nothing about the server.
      *
-     * @throws StoreFailure if there is no reply
+     * @throws StoreFailure if there is no answer
      */
-    Reply get(long patienceNanos) {
+    Answer get(long patienceNanos) {
         try {
             long from = ticker.nanos();
-            if (!Timeout.await(reply, patienceNanos, scheduler)) {
+            if (!Timeout.await(answer, patienceNanos, scheduler)) {
                 throw late(ticker.nanos() - from, patienceNanos);
             }
             return arrived();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new StoreFailure(RemoteStoreFailure.INTERRUPTED, "interrupted while waiting for Redis", e);
+            throw new StoreFailure(RemoteStoreFailure.INTERRUPTED, "interrupted while waiting for " + store, e);
         } finally {
             left = true;
         }
@@ -286,11 +306,11 @@ final class PendingBatch {
     /**
      * Like {@link #get}, for a caller that has waited without blocking a thread.
      *
-     * @throws StoreFailure if there is no reply
+     * @throws StoreFailure if there is no answer
      */
-    Reply got(Waited waited) {
+    Answer got(Waited waited) {
         try {
-            if (reply.isDone()) {
+            if (answer.isDone()) {
                 return arrived();
             }
             throw waited.failure == null ? late(waited.nanos, waited.patienceNanos) : waited.failure;
@@ -299,11 +319,11 @@ final class PendingBatch {
         }
     }
 
-    private Reply arrived() {
+    private Answer arrived() {
         try {
-            return reply.join();
+            return answer.join();
         } catch (CompletionException e) {
-            throw LettuceFailure.of(e.getCause() == null ? e : e.getCause());
+            throw StoreFailure.of(e);
         }
     }
 }

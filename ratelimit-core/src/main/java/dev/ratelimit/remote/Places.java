@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;

@@ -1,14 +1,11 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.StoreUnavailableException;
 import dev.ratelimit.Ticker;
-import dev.ratelimit.redis.PendingBatch.Waited;
-import dev.ratelimit.remote.RemoteStoreListener;
-import dev.ratelimit.remote.StoreFailure;
-import dev.ratelimit.remote.Timeout;
+import dev.ratelimit.remote.Request.Waited;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -25,7 +22,7 @@ final class Inquiries {
     /** More than an expiry is rounded up by. */
     private static final long EXPIRY_ROUNDING_NANOS = 20_000_000;
 
-    private final Router router;
+    private final Sender sender;
     private final OwedRefunds owed;
     private final LocalDecider local;
     private final StatusCache statusCache;
@@ -38,15 +35,19 @@ final class Inquiries {
     private final long voidAfterNanos;
 
     Inquiries(
-            Router router, OwedRefunds owed, LocalDecider local, StatusCache statusCache, RedisStoreBuilder settings) {
-        this.router = router;
+            Sender sender,
+            OwedRefunds owed,
+            LocalDecider local,
+            StatusCache statusCache,
+            RemoteStoreSettings settings) {
+        this.sender = sender;
         this.owed = owed;
         this.local = local;
         this.statusCache = statusCache;
         this.ticker = settings.ticker();
-        this.scheduler = settings.settings().scheduler();
-        this.listener = settings.listener();
-        this.deadlineNanos = settings.deadline().toNanos();
+        this.scheduler = settings.scheduler();
+        this.listener = settings.listener;
+        this.deadlineNanos = settings.deadlineNanos();
         this.voidAfterNanos = 2 * Math.min(deadlineNanos, Long.MAX_VALUE / 4) + EXPIRY_ROUNDING_NANOS;
     }
 
@@ -71,7 +72,7 @@ final class Inquiries {
     /**
      * Asks without waiting.
      *
-     * @return completed on the thread of the last reply or of the deadline's alarm, which others depend on; with a
+     * @return completed on the thread of the last answer or of the deadline's alarm, which others depend on; with a
      *     {@link StoreUnavailableException} if a policy that fails closed cannot be decided
      */
     CompletableFuture<Decision> askAsync(List<Charge> charges, Operation operation) {
@@ -86,13 +87,13 @@ final class Inquiries {
         private final Operation operation;
         private final long deadline;
         private final long asked;
-        private final List<PendingBatch> sent = new ArrayList<>(1);
+        private final List<Request> sent = new ArrayList<>(1);
 
         /** What nobody would get, should this fail on its way; {@code null} while it is being sent. */
-        private @Nullable List<PendingBatch> open;
+        private @Nullable List<Request> open;
 
         /** About the state of what was given back. */
-        private final List<PendingBatch> questions = new ArrayList<>(0);
+        private final List<Request> questions = new ArrayList<>(0);
 
         Inquiry(List<Charge> charges, Operation operation) {
             this.charges = charges;
@@ -103,11 +104,11 @@ final class Inquiries {
         }
 
         void send() {
-            router.send(charges, operation, sent);
+            sender.send(charges, operation, sent);
             open = new ArrayList<>(open());
         }
 
-        private List<PendingBatch> open() {
+        private List<Request> open() {
             return open == null ? operation == Operation.CHARGE ? sent : List.of() : open;
         }
 
@@ -120,7 +121,7 @@ final class Inquiries {
             try {
                 send();
                 whenOver(sent, result, waited -> {
-                    hear(reply -> reply.awaited(waited));
+                    hear(request -> request.awaited(waited));
                     if (questions.isEmpty()) {
                         result.complete(decision());
                     } else {
@@ -136,10 +137,10 @@ final class Inquiries {
             return result;
         }
 
-        /** Goes on once these have a reply, or at the deadline. */
+        /** Goes on once these have an answer, or at the deadline. */
         @SuppressWarnings("FutureReturnValueIgnored") // what follows handles its own failures
-        private void whenOver(List<PendingBatch> batches, CompletableFuture<Decision> result, Consumer<Waited> then) {
-            Timeout.await(scheduler, PendingBatch.all(batches), leftNanos()).whenComplete((nothing, failure) -> {
+        private void whenOver(List<Request> requests, CompletableFuture<Decision> result, Consumer<Waited> then) {
+            Timeout.await(scheduler, Request.all(requests), leftNanos()).whenComplete((nothing, failure) -> {
                 try {
                     then.accept(Waited.until(deadlineNanos - leftNanos(), deadlineNanos, failure));
                 } catch (Throwable e) {
@@ -156,11 +157,11 @@ final class Inquiries {
             }
         }
 
-        /** Takes the replies, and decides what no server has answered. */
-        void hear(Function<PendingBatch, Reply> reply) {
-            for (PendingBatch one : sent) {
+        /** Takes the answers, and decides what no server has answered. */
+        void hear(Function<Request, Answer> answer) {
+            for (Request one : sent) {
                 try {
-                    pending.answered(one, reply.apply(one));
+                    pending.answered(one, answer.apply(one));
                 } catch (StoreFailure e) {
                     listener.failed(e.reason());
                     pending.unanswered(one, e);
@@ -181,30 +182,30 @@ final class Inquiries {
         }
 
         /**
-         * Refunds the slots that admitted if another one refused, and asks for their state afterwards if time is left: a
+         * Refunds what servers admitted if another one refused, and asks for the state afterwards if time is left: a
          * server that hangs may have used up the deadline.
          */
         private void giveBack() {
-            for (PendingBatch charged : pending.charged()) {
+            for (Request charged : pending.charged()) {
                 if (open().remove(charged)) {
-                    refund(charged, charged.reply());
+                    refund(charged, charged.answer());
                     if (leftNanos() > 0) {
-                        questions.addAll(router.post(charged.batch().charges(), Operation.PEEK));
+                        questions.addAll(sender.post(charged.charges(), Operation.PEEK));
                     }
                 }
             }
         }
 
-        private void refund(PendingBatch charged, Reply reply) {
-            Stamp stamp = new Stamp(reply.nowMicros(), charged.batch().id());
-            owed.post(charged.batch().charges(), stamp).forEach(each -> each.tellFailure(listener));
+        private void refund(Request charged, Answer answer) {
+            Stamp stamp = new Stamp(answer.nowMicros(), charged.stamp().id());
+            owed.post(charged.charges(), stamp).forEach(each -> each.tellFailure(listener));
         }
 
         /** Takes the answers to the questions. */
-        void correct(Function<PendingBatch, Reply> reply) {
-            for (PendingBatch question : questions) {
+        void correct(Function<Request, Answer> answer) {
+            for (Request question : questions) {
                 try {
-                    pending.corrected(question, reply.apply(question));
+                    pending.corrected(question, answer.apply(question));
                 } catch (StoreFailure e) {
                     listener.failed(e.reason());
                 }
@@ -217,7 +218,7 @@ final class Inquiries {
             try {
                 pending.remember(statusCache, asked, operation == Operation.CHARGE);
             } catch (RuntimeException | Error e) {
-                // the next call asks Redis
+                // the next call asks the server
             }
             return decision;
         }
@@ -229,17 +230,16 @@ final class Inquiries {
         }
 
         /** Gives back, sooner or later, what a server charges or may have charged for a caller who has left without its answer. */
-        private void undo(PendingBatch left) {
+        private void undo(Request left) {
             long voidNanos = ticker.nanos() + voidAfterNanos;
             left.then((late, failure) -> {
                 if (failure == null && late.admitted()) {
                     refund(left, late);
                 } else if (failure != null
                         && left.mayBeExecuted()
-                        && !LettuceFailure.of(failure).executedNothing()) {
-                    left.batch()
-                            .charges()
-                            .forEach(charge -> owed.cancel(charge, left.batch().id(), voidNanos));
+                        && !StoreFailure.of(failure).executedNothing()) {
+                    left.charges()
+                            .forEach(charge -> owed.cancel(charge, left.stamp().id(), voidNanos));
                 }
             });
         }

@@ -1,9 +1,8 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
-import dev.ratelimit.remote.StoreFailure;
 import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.Queue;
@@ -12,20 +11,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Refunds that no server has executed yet, such as those of permits whose holders ended while Redis was gone. They are sent
+ * Refunds that no server has executed yet, such as those of permits whose holders ended while the server was gone. They are sent
  * about every second until one does, or until the permits have come back by themselves. Keeps a bounded number; does not keep
  * the store from being collected. Thread-safe.
  */
 final class OwedRefunds {
-
-    /** Sends refunds without waiting. */
-    interface Sender {
-
-        /** Whether the charge's server is in use. */
-        boolean reaches(Charge charge);
-
-        List<PendingBatch> postRefund(List<Charge> charges, Stamp stamp);
-    }
 
     /** A few megabytes; what exceeds them comes back by itself, at the latest after {@code max-hold}. */
     static final int MAX = 10_000;
@@ -70,8 +60,8 @@ final class OwedRefunds {
     }
 
     /** Sends these refunds, and keeps what is not executed. */
-    List<PendingBatch> post(List<Charge> charges, Stamp stamp) {
-        List<PendingBatch> sent = sender.postRefund(charges, stamp);
+    List<Request> post(List<Charge> charges, Stamp stamp) {
+        List<Request> sent = sender.postRefund(charges, stamp);
         sent.forEach(each -> keepIfInVain(each, stamp, true));
         return sent;
     }
@@ -81,19 +71,19 @@ final class OwedRefunds {
      *
      * @param whole whether they refund whole charges
      */
-    void keepIfInVain(PendingBatch sent, Stamp stamp, boolean whole) {
-        sent.then((reply, failure) -> {
+    void keepIfInVain(Request sent, Stamp stamp, boolean whole) {
+        sent.then((answer, failure) -> {
             if (failure != null) {
                 long now = ticker.nanos();
-                for (Charge charge : sent.batch().charges()) {
+                for (Charge charge : sent.charges()) {
                     Owed refund = new Owed(charge, stamp, whole, now, now + lifetimeNanos(charge));
-                    keepIfInVain(refund, sent, LettuceFailure.of(failure));
+                    keepIfInVain(refund, sent, StoreFailure.of(failure));
                 }
             }
         });
     }
 
-    private void keepIfInVain(Owed refund, PendingBatch sent, StoreFailure failure) {
+    private void keepIfInVain(Owed refund, Request sent, StoreFailure failure) {
         if (failure.executedNothing() || !sent.mayBeExecuted()) {
             keep(refund);
         } else if (refund.whole && refund.charge.policy().concurrency()) {
@@ -197,10 +187,10 @@ final class OwedRefunds {
             keep(first);
             return false;
         }
-        for (PendingBatch sent : sender.postRefund(List.of(first.charge), first.stamp)) {
-            sent.then((reply, failure) -> {
+        for (Request sent : sender.postRefund(List.of(first.charge), first.stamp)) {
+            sent.then((answer, failure) -> {
                 if (failure != null) {
-                    keepIfInVain(first, sent, LettuceFailure.of(failure));
+                    keepIfInVain(first, sent, StoreFailure.of(failure));
                 }
             });
         }

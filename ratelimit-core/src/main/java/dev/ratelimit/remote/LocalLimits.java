@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import dev.ratelimit.Limit;
 import dev.ratelimit.Penalty;

@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;

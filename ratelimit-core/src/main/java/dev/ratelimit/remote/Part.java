@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.LimitStatus;
@@ -9,7 +9,7 @@ final class Part {
 
     /** Who decided a charge. */
     enum Decider {
-        /** Nobody: its policy admits while Redis fails. */
+        /** Nobody: its policy admits while its server fails. */
         NONE,
         SERVER,
         MEMORY

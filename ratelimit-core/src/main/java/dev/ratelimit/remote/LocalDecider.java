@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
@@ -7,7 +7,6 @@ import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.Policy;
 import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.StoreUnavailableException;
-import dev.ratelimit.remote.StoreFailure;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,7 +17,7 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 /**
- * Decides on this instance while Redis does not, as each policy's {@link OnStoreFailure} says: in memory with a share of the
+ * Decides on this instance while servers do not, as each policy's {@link OnStoreFailure} says: in memory with a share of the
  * limit, by admitting, or by rejecting. Thread-safe.
  */
 final class LocalDecider implements AutoCloseable {
@@ -146,8 +145,8 @@ final class LocalDecider implements AutoCloseable {
     }
 
     /**
-     * Charges locally, as of now, what was used when Redis last answered, so that none of it is refilled early. What
-     * this instance admitted on its own stays charged, because Redis does not know it. Others who ask for the key meanwhile
+     * Charges locally, as of now, what was used when its server last answered, so that none of it is refilled early. What
+     * this instance admitted on its own stays charged, because the server does not know it. Others who ask for the key meanwhile
      * wait, as they would have a full budget.
      */
     private void seed(Charge charge, List<Policy> shares) {

@@ -1,4 +1,4 @@
-package dev.ratelimit.redis;
+package dev.ratelimit.remote;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bounded cache of the statuses that Redis told last: a key that Redis refused is refused locally until it can be
- * admitted, and a key that must be decided without Redis starts with its last known state. An evicted key costs one more
- * request to Redis, nothing else. Thread-safe and lock-free.
+ * A bounded cache of the statuses that servers told last: a key that a server refused is refused locally until it can be
+ * admitted, and a key that must be decided without its server starts with its last known state. An evicted key costs one
+ * more request, nothing else. Thread-safe and lock-free.
  */
 final class StatusCache {
 
@@ -42,7 +42,7 @@ final class StatusCache {
      * Creates an empty cache.
      *
      * @param maxKeys the maximum number of keys, a power of two
-     * @param maxRefusalNanos how long at most a key is refused without asking Redis; 0 for never
+     * @param maxRefusalNanos how long at most a key is refused without asking; 0 for never
      */
     StatusCache(Ticker ticker, int maxKeys, long maxRefusalNanos) {
         this.ticker = ticker;
@@ -58,7 +58,7 @@ final class StatusCache {
     /**
      * Remembers the statuses of a charge's limits, unless its key was forgotten meanwhile.
      *
-     * @param asked the {@linkplain #now moment} when Redis was asked
+     * @param asked the {@linkplain #now moment} when the server was asked
      */
     void put(Charge charge, List<LimitStatus> statuses, long asked) {
         replace(new Known(charge, statuses, ticker.nanos(), asked));
@@ -124,7 +124,7 @@ final class StatusCache {
         return null;
     }
 
-    /** Whether a policy of the other charges has a penalty: Redis must be asked, because it may start now. */
+    /** Whether a policy of the other charges has a penalty: the server must be asked, because it may start now. */
     private static boolean othersMayPenalize(Charge charge, List<Charge> charges) {
         for (Charge other : charges) {
             if (!other.sameBudget(charge) && other.policy().penalty() != null) {
