@@ -48,6 +48,13 @@ public final class LimitOptions {
         return written.keySet();
     }
 
+    /** Each option as {@code name=value}, after a space. */
+    String words() {
+        return written.entrySet().stream()
+                .map(option -> " " + option.getKey() + "=" + option.getValue())
+                .collect(Collectors.joining());
+    }
+
     /** The value of an option that is a whole number. */
     long number(String name, long otherwise) {
         String text = written.get(name);
