@@ -1,0 +1,12 @@
+package dev.ratelimit.jdbc;
+
+import org.junit.jupiter.api.Tag;
+
+@Tag("servers")
+class MariaDbDeciderTest extends SqlDeciderContract {
+
+    @Override
+    Database start() {
+        return Database.mariadb();
+    }
+}
