@@ -1,5 +1,8 @@
 package dev.ratelimit.jdbc;
 
+import org.junit.jupiter.api.Tag;
+
+@Tag("slow")
 class H2StoreTest extends SqlStoreContract {
 
     @Override

@@ -3,6 +3,7 @@ package dev.ratelimit.jdbc;
 import org.junit.jupiter.api.Tag;
 
 @Tag("servers")
+@Tag("slow")
 class PostgresqlStoreTest extends SqlStoreContract {
 
     @Override
