@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Test;
 /** Random histories of all limits, on H2 and in memory: the answers are the same, in whole microseconds. */
 class HistoriesTest {
 
-    private static final int HISTORIES = Integer.getInteger("histories", 100);
+    private static final int HISTORIES = Integer.getInteger("histories", 40);
     private static final int STEPS = 60;
     private static final int MAX_LIMITS = 2;
 
