@@ -123,7 +123,7 @@ final class Database implements AutoCloseable {
     void createTables(String name) {
         try (InputStream script = Dialect.class.getResourceAsStream(dialect.script())) {
             String text = new String(Objects.requireNonNull(script).readAllBytes(), StandardCharsets.US_ASCII);
-            for (String statement : text.replaceAll("(?m)^ *--.*", "").split(";")) {
+            for (String statement : text.replaceAll("(?m)^ *--.*", "").split(";", -1)) {
                 if (!statement.isBlank()) {
                     run(statement.replace("ratelimit", name));
                 }

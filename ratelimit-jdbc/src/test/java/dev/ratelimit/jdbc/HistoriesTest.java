@@ -167,11 +167,11 @@ class HistoriesTest {
 
         /** One of few, so that limits often stay the same. */
         private long permits() {
-            return 4 + random.nextInt(3) * 7;
+            return 4 + 7L * random.nextInt(3);
         }
 
         private Duration period() {
-            return Duration.ofSeconds(1 + 9L * random.nextInt(2)).plusNanos(random.nextInt(2) * 1234);
+            return Duration.ofSeconds(1 + 9L * random.nextInt(2)).plusNanos(1234L * random.nextInt(2));
         }
 
         private Limit rate() {

@@ -46,7 +46,7 @@ final class Sent {
 
     private void note(Method method, String sql) {
         if (method.getName().startsWith("execute")) {
-            trips.add(sql.split(" ")[0]);
+            trips.add(sql.split(" ", 2)[0]);
         } else if (method.getName().equals("commit") || method.getName().equals("rollback")) {
             trips.add(method.getName());
         }

@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** The simplest store on a {@link SqlDecider}: a transaction for each call, whose failure is thrown. */
 final class SqlStore implements RateLimitStore {
@@ -37,7 +38,7 @@ final class SqlStore implements RateLimitStore {
         return decision(distinct, execute(new Order(Operation.PEEK, distinct, new Stamp(0, 0))), null);
     }
 
-    private static Decision decision(List<Charge> charges, Answer answer, Stamp receipt) {
+    private static Decision decision(List<Charge> charges, Answer answer, @Nullable Stamp receipt) {
         return new Decision(
                 answer.admitted(),
                 charges,
