@@ -4,6 +4,7 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.LimitAlgorithm;
 import dev.ratelimit.LimitState;
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.remote.Stamp;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -66,7 +67,7 @@ final class Ledger {
         rows.values().forEach(row -> row.begin(nowMicros));
     }
 
-    Answer execute(Order order) {
+    Executed execute(Order order) {
         return switch (order.operation()) {
             case CHARGE -> decide(order, true);
             case PEEK -> decide(order, false);
@@ -81,11 +82,11 @@ final class Ledger {
         };
     }
 
-    private Answer done() {
-        return new Answer(true, nowMicros, List.of());
+    private Executed done() {
+        return new Executed(true, nowMicros, List.of());
     }
 
-    private Answer decide(Order order, boolean take) {
+    private Executed decide(Order order, boolean take) {
         List<List<Question>> asked = order.charges().stream().map(this::ask).toList();
         boolean admitted = asked.stream().allMatch(Ledger::admitted);
         if (take && admitted) {
@@ -99,7 +100,7 @@ final class Ledger {
                 .map(limits ->
                         limits.stream().map(limit -> limit.status(admitted)).toList())
                 .toList();
-        return new Answer(admitted, nowMicros, statuses);
+        return new Executed(admitted, nowMicros, statuses);
     }
 
     private List<Question> ask(Charge charge) {

@@ -1,6 +1,8 @@
 package dev.ratelimit.jdbc;
 
 import dev.ratelimit.Charge;
+import dev.ratelimit.remote.Operation;
+import dev.ratelimit.remote.Stamp;
 import java.util.List;
 
 /**

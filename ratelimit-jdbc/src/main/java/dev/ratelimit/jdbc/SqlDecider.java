@@ -1,6 +1,7 @@
 package dev.ratelimit.jdbc;
 
 import dev.ratelimit.algorithm.LimitNotation;
+import dev.ratelimit.remote.Operation;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -26,6 +27,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class SqlDecider {
 
+    /** A check at the end of a transaction. */
+    interface BeforeCommit {
+        void check() throws SQLException;
+    }
+
     /** The state of an exception after which it is not known whether the transaction was executed. */
     static final String UNKNOWN = "08007";
 
@@ -35,6 +41,9 @@ final class SqlDecider {
     private static final Pattern TABLE =
             Pattern.compile("([A-Za-z_][A-Za-z0-9_]{0,50}\\.)?[A-Za-z_][A-Za-z0-9_]{0,50}");
     private static final Set<String> NO_SUCH_TABLE = Set.of("42P01", "42S02", "42S03", "42S04");
+
+    /** As of a column that is not there. */
+    private static final String OTHER_TABLE = "42703";
 
     /** Each time, somebody else has just added a key that was new. */
     private static final int ATTEMPTS = 5;
@@ -65,11 +74,7 @@ final class SqlDecider {
     /** Creates a decider with this clock, in microseconds, instead of the database's. */
     SqlDecider(
             Dialect dialect, String table, LimitNotation notation, int timeoutSeconds, @Nullable LongSupplier clock) {
-        if (!TABLE.matcher(table).matches()) {
-            throw new IllegalArgumentException(
-                    "table must be letters, digits and underscores, such as ratelimit or app.ratelimit, but was '"
-                            + table + "'");
-        }
+        requireValid(table);
         if (timeoutSeconds < 1) {
             throw new IllegalArgumentException("timeoutSeconds must be at least 1 but was " + timeoutSeconds);
         }
@@ -78,6 +83,15 @@ final class SqlDecider {
         this.codec = new RowCodec(notation);
         this.timeoutSeconds = timeoutSeconds;
         this.clock = clock;
+    }
+
+    /** Throws an {@link IllegalArgumentException} if this cannot be the name of a table. */
+    static void requireValid(String table) {
+        if (!TABLE.matcher(table).matches()) {
+            throw new IllegalArgumentException(
+                    "table must be letters, digits and underscores, such as ratelimit or app.ratelimit, but was '"
+                            + table + "'");
+        }
     }
 
     /**
@@ -90,10 +104,12 @@ final class SqlDecider {
                 ResultSet found = statement.executeQuery()) {
             int version = found.next() ? found.getInt(1) : 0;
             if (version != SCHEMA) {
-                throw new SQLSyntaxErrorException("the table " + table + " is of version " + version
-                        + ", but this version of ratelimit-jdbc works with version " + SCHEMA
-                        + ", of dev/ratelimit/jdbc/"
-                        + dialect.script());
+                throw new SQLSyntaxErrorException(
+                        "the table " + table + " is of version " + version
+                                + ", but this version of ratelimit-jdbc works with version " + SCHEMA
+                                + ", of dev/ratelimit/jdbc/"
+                                + dialect.script(),
+                        OTHER_TABLE);
             }
         } catch (SQLException e) {
             throw explained(e);
@@ -104,12 +120,13 @@ final class SqlDecider {
      * Executes these orders one after another, each all or nothing, and commits.
      *
      * @param connection without a transaction
+     * @param beforeCommit is called last, and may throw: then nothing is executed
      * @return an answer for each order
      * @throws SQLException if nothing was executed; or, with the state {@link #UNKNOWN}, perhaps
      */
-    List<Answer> execute(Connection connection, List<Order> orders) throws SQLException {
+    List<Executed> execute(Connection connection, List<Order> orders, BeforeCommit beforeCommit) throws SQLException {
         if (orders.stream().allMatch(order -> order.operation() == Operation.PEEK)) {
-            List<Answer> answers = peek(connection, orders);
+            List<Executed> answers = peek(connection, orders);
             if (answers != null) {
                 return answers;
             }
@@ -117,8 +134,9 @@ final class SqlDecider {
         return inTransaction(connection, () -> {
             for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
                 Ledger ledger = read(connection, orders, true);
-                List<Answer> answers = orders.stream().map(ledger::execute).toList();
+                List<Executed> answers = orders.stream().map(ledger::execute).toList();
                 if (write(connection, ledger)) {
+                    beforeCommit.check();
                     return answers;
                 }
                 connection.rollback();
@@ -129,10 +147,10 @@ final class SqlDecider {
     }
 
     /** Answers without a lock; {@code null} if there is something to write. */
-    private @Nullable List<Answer> peek(Connection connection, List<Order> orders) throws SQLException {
+    private @Nullable List<Executed> peek(Connection connection, List<Order> orders) throws SQLException {
         try {
             Ledger ledger = read(connection, orders, false);
-            List<Answer> answers = orders.stream().map(ledger::execute).toList();
+            List<Executed> answers = orders.stream().map(ledger::execute).toList();
             return ledger.changed().isEmpty() ? answers : null;
         } catch (SQLException e) {
             throw explained(e);

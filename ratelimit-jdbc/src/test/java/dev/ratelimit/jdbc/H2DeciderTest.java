@@ -3,7 +3,7 @@ package dev.ratelimit.jdbc;
 class H2DeciderTest extends SqlDeciderContract {
 
     @Override
-    Database start() {
-        return Database.h2();
+    TestDatabase start() {
+        return TestDatabase.h2();
     }
 }

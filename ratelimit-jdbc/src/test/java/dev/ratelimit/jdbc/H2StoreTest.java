@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 class H2StoreTest extends SqlStoreContract {
 
     @Override
-    Database start() {
-        return Database.h2();
+    TestDatabase start() {
+        return TestDatabase.h2();
     }
 }

@@ -13,7 +13,6 @@ import dev.ratelimit.RateLimitStore;
 import dev.ratelimit.Seeds;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.algorithm.FixedWindow;
-import dev.ratelimit.algorithm.LimitNotation;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.SlidingWindow;
 import dev.ratelimit.algorithm.SlidingWindow.Rounding;
@@ -37,14 +36,14 @@ class HistoriesTest {
     private static final int STEPS = 60;
     private static final int MAX_LIMITS = 2;
 
-    private static Database database;
+    private static TestDatabase database;
 
     /** What both stores have decided. */
     private record Decided(Decision here, Decision inMemory) {}
 
     @BeforeAll
     static void start() {
-        database = Database.h2();
+        database = TestDatabase.h2();
     }
 
     @AfterAll
@@ -68,9 +67,7 @@ class HistoriesTest {
         private final RateLimitStore memory =
                 InMemoryStore.builder().ticker(time).build();
         private final List<Decided> refundable = new ArrayList<>();
-        private final RateLimitStore store = new SqlStore(
-                database,
-                new SqlDecider(Dialect.H2, "ratelimit", LimitNotation.STANDARD, 20, () -> time.epochNanos() / 1000));
+        private final RateLimitStore store = database.store(time);
 
         History(Random random, String name) {
             this.random = random;
@@ -86,6 +83,7 @@ class HistoriesTest {
                 step();
             }
             memory.close();
+            store.close();
         }
 
         private void step() {

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 class MariaDbDeciderTest extends SqlDeciderContract {
 
     @Override
-    Database start() {
-        return Database.mariadb();
+    TestDatabase start() {
+        return TestDatabase.mariadb();
     }
 }

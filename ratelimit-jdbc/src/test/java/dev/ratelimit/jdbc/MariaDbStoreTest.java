@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
 class MariaDbStoreTest extends SqlStoreContract {
 
     @Override
-    Database start() {
-        return Database.mariadb();
+    TestDatabase start() {
+        return TestDatabase.mariadb();
     }
 }

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Tag;
 class PostgresqlDeciderTest extends SqlDeciderContract {
 
     @Override
-    Database start() {
-        return Database.postgresql();
+    TestDatabase start() {
+        return TestDatabase.postgresql();
     }
 
     @Override

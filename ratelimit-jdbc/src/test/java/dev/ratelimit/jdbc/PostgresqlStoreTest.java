@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
 class PostgresqlStoreTest extends SqlStoreContract {
 
     @Override
-    Database start() {
-        return Database.postgresql();
+    TestDatabase start() {
+        return TestDatabase.postgresql();
     }
 }

@@ -11,6 +11,8 @@ import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.LimitNotation;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
+import dev.ratelimit.remote.Operation;
+import dev.ratelimit.remote.Stamp;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -44,10 +46,10 @@ abstract class SqlDeciderContract {
     private static final Policy THREE = Policy.of("three", Concurrency.of(3, Duration.ofHours(1)));
 
     private final AtomicLong ids = new AtomicLong();
-    Database database;
+    TestDatabase database;
     private SqlDecider decider;
 
-    abstract Database start();
+    abstract TestDatabase start();
 
     @BeforeAll
     void startDatabase() {
@@ -90,15 +92,15 @@ abstract class SqlDeciderContract {
                 new Stamp(micros, charge.stamp().id()));
     }
 
-    private List<Answer> execute(Order... orders) {
+    private List<Executed> execute(Order... orders) {
         return execute(decider, orders);
     }
 
-    private List<Answer> execute(SqlDecider by, Order... orders) {
+    private List<Executed> execute(SqlDecider by, Order... orders) {
         try {
             Connection connection = database.borrow();
             try {
-                return by.execute(connection, List.of(orders));
+                return by.execute(connection, List.of(orders), () -> {});
             } finally {
                 database.giveBack(connection);
             }
@@ -133,7 +135,7 @@ abstract class SqlDeciderContract {
     void execute_manyOrders_oneAfterAnother_eachAllOrNothing() {
         Order first = charge(TEN.charge("k", 6), THREE.charge("k", 2));
 
-        List<Answer> answers = execute(
+        List<Executed> answers = execute(
                 first,
                 charge(TEN.charge("k", 3), THREE.charge("k", 2)),
                 peek(TEN.charge("k", 4)),
@@ -144,10 +146,10 @@ abstract class SqlDeciderContract {
                 charge(TEN.charge("other", 11)));
 
         assertThat(answers)
-                .extracting(Answer::admitted)
+                .extracting(Executed::admitted)
                 .containsExactly(true, false, true, true, true, true, true, false);
         assertThat(answers)
-                .extracting(Answer::nowMicros)
+                .extracting(Executed::nowMicros)
                 .containsOnly(answers.get(0).nowMicros());
         assertThat(remaining(TEN, "k")).isZero();
         assertThat(remaining(THREE, "k")).isEqualTo(1);
@@ -204,7 +206,7 @@ abstract class SqlDeciderContract {
                 IntStream.range(0, 1100).mapToObj(i -> TEN.charge("k" + i, 4)).toArray(Charge[]::new);
         execute(charge(TEN.charge("k3", 4), TEN.charge("k700", 4)));
 
-        assertThat(execute(charge(many), charge(many)).stream().map(Answer::admitted))
+        assertThat(execute(charge(many), charge(many)).stream().map(Executed::admitted))
                 .containsExactly(true, false);
 
         assertThat(rows()).isEqualTo(1100);
@@ -228,21 +230,21 @@ abstract class SqlDeciderContract {
                 Policy.of("q", TokenBucket.of(Rate.parse("5/day"))).charge("k"));
         Sent sent = new Sent(database.borrow());
 
-        decider.execute(sent.connection(), List.of(both, charge(TEN.charge("l"))));
+        decider.execute(sent.connection(), List.of(both, charge(TEN.charge("l"))), () -> {});
         assertThat(sent.trips()).containsExactly("select", "insert", "commit");
 
-        decider.execute(sent.connection(), List.of(both, charge(TEN.charge("l"))));
+        decider.execute(sent.connection(), List.of(both, charge(TEN.charge("l"))), () -> {});
         assertThat(sent.trips())
                 .containsExactly("select", database.dialect() == Dialect.H2 ? "merge" : "insert", "commit");
 
-        decider.execute(sent.connection(), List.of(charge(TEN.charge("k", 11))));
+        decider.execute(sent.connection(), List.of(charge(TEN.charge("k", 11))), () -> {});
         assertThat(sent.trips()).containsExactly("select", "commit");
 
-        decider.execute(sent.connection(), List.of(charge(TEN.charge("k"), TEN.charge("new"))));
+        decider.execute(sent.connection(), List.of(charge(TEN.charge("k"), TEN.charge("new"))), () -> {});
         assertThat(sent.trips()).hasSize(database.dialect() == Dialect.POSTGRESQL ? 3 : 4);
 
         sent.connection().setAutoCommit(true);
-        decider.execute(sent.connection(), List.of(peek(TEN.charge("k"))));
+        decider.execute(sent.connection(), List.of(peek(TEN.charge("k"))), () -> {});
         assertThat(sent.trips()).containsExactly("select");
         sent.connection().close();
     }
@@ -252,10 +254,11 @@ abstract class SqlDeciderContract {
         try (Connection connection = database.connect()) {
             int isolation = connection.getTransactionIsolation();
 
-            decider.execute(connection, List.of(charge(TEN.charge("k", 4))));
-            assertThatThrownBy(() -> decider("absent", 1).execute(connection, List.of(charge(TEN.charge("k")))))
+            decider.execute(connection, List.of(charge(TEN.charge("k", 4))), () -> {});
+            assertThatThrownBy(
+                            () -> decider("absent", 1).execute(connection, List.of(charge(TEN.charge("k"))), () -> {}))
                     .isInstanceOf(SQLException.class);
-            decider.execute(connection, List.of(charge(TEN.charge("k", 4))));
+            decider.execute(connection, List.of(charge(TEN.charge("k", 4))), () -> {});
 
             assertThat(connection.getAutoCommit()).isTrue();
             assertThat(connection.getTransactionIsolation()).isEqualTo(isolation);
@@ -276,10 +279,12 @@ abstract class SqlDeciderContract {
         try (Connection connection = database.connect()) {
             execute(charge(TEN.charge("m", 5)));
 
-            List<Answer> answers = late.execute(
-                    connection, List.of(charge(TEN.charge("k", 7)), charge(TEN.charge("l", 5), TEN.charge("m"))));
+            List<Executed> answers = late.execute(
+                    connection,
+                    List.of(charge(TEN.charge("k", 7)), charge(TEN.charge("l", 5), TEN.charge("m"))),
+                    () -> {});
 
-            assertThat(answers).extracting(Answer::admitted).containsExactly(false, true);
+            assertThat(answers).extracting(Executed::admitted).containsExactly(false, true);
         }
         assertThat(meanwhile).isEmpty();
     }
@@ -333,12 +338,12 @@ abstract class SqlDeciderContract {
         Connection connection = database.borrow();
         try (Connection other = lock(TEN.charge("k"))) {
             assertThatThrownBy(() -> decider("ratelimit", 1)
-                            .execute(connection, List.of(charge(TEN.charge("new")), charge(TEN.charge("k")))))
+                            .execute(connection, List.of(charge(TEN.charge("new")), charge(TEN.charge("k"))), () -> {}))
                     .isInstanceOf(SQLException.class);
             other.rollback();
         }
 
-        assertThat(decider.execute(connection, List.of(charge(TEN.charge("k", 6))))
+        assertThat(decider.execute(connection, List.of(charge(TEN.charge("k", 6))), () -> {})
                         .get(0)
                         .admitted())
                 .isTrue();
@@ -371,10 +376,11 @@ abstract class SqlDeciderContract {
         ExecutorService thread = Executors.newSingleThreadExecutor();
         Connection connection = database.borrow();
         boolean otherFailed = false;
-        Future<List<Answer>> blocked;
+        Future<List<Executed>> blocked;
         try (Connection other = lock(inOrder.get(1))) {
             beReluctant(other);
-            blocked = thread.submit(() -> decider.execute(connection, List.of(charge(first, inOrder.get(1)))));
+            blocked =
+                    thread.submit(() -> decider.execute(connection, List.of(charge(first, inOrder.get(1))), () -> {}));
             awaitLocked(first);
             try {
                 tryLock(other, first, "");
@@ -396,7 +402,7 @@ abstract class SqlDeciderContract {
         assertThat(executed && !otherFailed).isFalse();
         assertThat(remaining(TEN, "a")).isEqualTo(executed ? 2 : 6);
         assertThat(remaining(TEN, "b")).isEqualTo(executed ? 2 : 6);
-        assertThat(decider.execute(connection, List.of(charge(TEN.charge("a", 2))))
+        assertThat(decider.execute(connection, List.of(charge(TEN.charge("a", 2))), () -> {})
                         .get(0)
                         .admitted())
                 .isTrue();
@@ -532,9 +538,9 @@ abstract class SqlDeciderContract {
         SqlDecider absent = decider("absent", 20);
         try (Connection connection = database.connect()) {
             assertThatThrownBy(() -> absent.checkSchema(connection)).hasMessage(whatToDo);
-            assertThatThrownBy(() -> absent.execute(connection, List.of(charge(TEN.charge("k")))))
+            assertThatThrownBy(() -> absent.execute(connection, List.of(charge(TEN.charge("k"))), () -> {}))
                     .hasMessage(whatToDo);
-            assertThatThrownBy(() -> absent.execute(connection, List.of(peek(TEN.charge("k")))))
+            assertThatThrownBy(() -> absent.execute(connection, List.of(peek(TEN.charge("k"))), () -> {}))
                     .hasMessage(whatToDo);
             assertThatThrownBy(() -> absent.removeIdle(connection, 10)).hasMessage(whatToDo);
         }

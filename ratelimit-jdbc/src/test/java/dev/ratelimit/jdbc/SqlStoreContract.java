@@ -3,7 +3,6 @@ package dev.ratelimit.jdbc;
 import dev.ratelimit.Limit;
 import dev.ratelimit.Rate;
 import dev.ratelimit.RateLimitStore;
-import dev.ratelimit.algorithm.LimitNotation;
 import dev.ratelimit.algorithm.SlidingLog;
 import dev.ratelimit.algorithm.TokenBucket;
 import dev.ratelimit.test.FakeTicker;
@@ -19,9 +18,9 @@ import org.junit.jupiter.api.BeforeAll;
  */
 abstract class SqlStoreContract extends RateLimitStoreContract {
 
-    private Database database;
+    private TestDatabase database;
 
-    abstract Database start();
+    abstract TestDatabase start();
 
     @BeforeAll
     void startDatabase() {
@@ -38,14 +37,7 @@ abstract class SqlStoreContract extends RateLimitStoreContract {
     @Override
     protected RateLimitStore newStore(FakeTicker time) {
         database.run("delete from ratelimit");
-        return new SqlStore(
-                database,
-                new SqlDecider(
-                        database.dialect(),
-                        "ratelimit",
-                        LimitNotation.STANDARD,
-                        20,
-                        () -> Math.floorDiv(time.epochNanos(), 1000)));
+        return database.store(time);
     }
 
     @Override

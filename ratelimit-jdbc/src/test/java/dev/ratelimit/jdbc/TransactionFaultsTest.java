@@ -8,6 +8,8 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.algorithm.LimitNotation;
+import dev.ratelimit.remote.Operation;
+import dev.ratelimit.remote.Stamp;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -26,11 +28,11 @@ class TransactionFaultsTest {
 
     private final SqlDecider decider = new SqlDecider(Dialect.H2, "ratelimit", LimitNotation.STANDARD, 20);
     private final List<String> called = new ArrayList<>();
-    private Database database;
+    private TestDatabase database;
 
     @BeforeEach
     void start() {
-        database = Database.h2();
+        database = TestDatabase.h2();
     }
 
     @AfterEach
@@ -59,7 +61,7 @@ class TransactionFaultsTest {
     private SQLException failure(Map<String, String> states) {
         Connection connection = failing(states);
         Order order = new Order(Operation.CHARGE, List.of(TEN.charge("k")), new Stamp(0, 1));
-        return catchThrowableOfType(SQLException.class, () -> decider.execute(connection, List.of(order)));
+        return catchThrowableOfType(SQLException.class, () -> decider.execute(connection, List.of(order), () -> {}));
     }
 
     @Test

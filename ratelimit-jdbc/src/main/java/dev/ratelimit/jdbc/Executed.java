@@ -1,6 +1,7 @@
 package dev.ratelimit.jdbc;
 
 import dev.ratelimit.LimitStatus;
+import dev.ratelimit.remote.Answer;
 import java.util.List;
 
 /**
@@ -10,4 +11,4 @@ import java.util.List;
  * @param nowMicros the time of the transaction
  * @param statuses of each charge, in the order of its policy's limits; empty for refunds and resets
  */
-record Answer(boolean admitted, long nowMicros, List<List<LimitStatus>> statuses) {}
+record Executed(boolean admitted, long nowMicros, List<List<LimitStatus>> statuses) implements Answer {}

