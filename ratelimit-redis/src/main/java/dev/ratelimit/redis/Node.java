@@ -129,8 +129,7 @@ final class Node implements Server.Access {
 
     @Override
     public CompletableFuture<?> probe() {
-        return executor.probe(this)
-                .exceptionallyCompose(failure -> CompletableFuture.failedFuture(LettuceFailure.of(failure)));
+        return executor.probe(this);
     }
 
     @Override

@@ -82,11 +82,12 @@ final class ScriptExecutor {
      * Asks a server as requests would, with every command that they need: what it refuses to one of them would otherwise fail
      * them again as soon as the probe has succeeded. One that redirects is well, too.
      *
-     * @return completed exceptionally if the server fails
+     * @return completed exceptionally with a {@link StoreFailure} if the server fails; the caller may complete it before
      */
     CompletableFuture<?> probe(Node node) {
         Batch batch = servers.probe(node);
-        return node.link().live().thenCompose(connection -> {
+        // the last step is the one to return: once its result has timed out, nothing is sent over a late connection
+        return told(node.link().live()).thenCompose(connection -> {
             Way way = new Way(connection, node.clock(), false);
             // one after another on the connection, in the same round trip
             return CompletableFuture.allOf(
@@ -101,11 +102,15 @@ final class ScriptExecutor {
                     Redirect redirect = Redirect.of(
                             StoreFailure.cause(failure), way.connection().server());
                     if (redirect == null) {
-                        return CompletableFuture.failedFuture(failure);
+                        return CompletableFuture.failedFuture(LettuceFailure.of(failure));
                     }
                     servers.elsewhere(redirect);
                     return CompletableFuture.completedFuture(List.of());
                 });
+    }
+
+    private static CompletableFuture<Connection> told(CompletableFuture<Connection> live) {
+        return live.exceptionallyCompose(failure -> CompletableFuture.failedFuture(LettuceFailure.of(failure)));
     }
 
     /** Looks for a server that has taken the place of one that still fails. */

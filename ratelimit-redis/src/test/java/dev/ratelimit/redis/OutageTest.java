@@ -235,7 +235,7 @@ class OutageTest {
     @Test
     @DisplayName("E7: back without its keys: at most one more budget, and none from memory in the meantime")
     void restart_keysLost_admitsAtMostOneMoreBudget() {
-        try (Scene scene = new Scene(server.uri()).connected()) {
+        try (Scene scene = new Scene(server.uri(), settings -> settings.deadline(Duration.ofSeconds(10))).connected()) {
             assertThat(admitted(scene, 20)).isEqualTo(5);
 
             server.kill();
