@@ -56,7 +56,7 @@ final class Database implements Servers, Server.Access {
     void check(long patienceNanos) {
         CompletableFuture<?> checked = transactions.run((decider, connection) -> {
             decider.checkSchema(connection);
-            return null;
+            return true;
         });
         try {
             checked.orTimeout(patienceNanos, TimeUnit.NANOSECONDS).join();

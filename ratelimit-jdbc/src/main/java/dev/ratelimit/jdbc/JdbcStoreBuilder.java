@@ -124,15 +124,14 @@ public final class JdbcStoreBuilder extends RemoteStoreBuilder<JdbcStoreBuilder>
      */
     public JdbcStore build() {
         RemoteStoreSettings settings = remoteSettings();
-        ThreadPoolExecutor own = threads == null ? newThreads(maxConnections) : null;
-        Executor runs = own == null ? threads : own;
+        Executor runs = threads == null ? newThreads(maxConnections) : threads;
         Transactions transactions = new Transactions(connections, table, notation, runs, clock, settings);
         IdleRows idleRows = new IdleRows(transactions, cleanUpInterval, settings);
         Database database = new Database(
                 transactions,
                 () -> {
                     idleRows.close();
-                    if (own != null) {
+                    if (runs instanceof ThreadPoolExecutor own) {
                         end(own);
                     }
                 },

@@ -45,7 +45,7 @@ class JdbcStoreTest {
     private HikariDataSource pool;
 
     /** What the next connections do in place of their methods of these names. */
-    private SQLException failure;
+    private SQLException failure = new SQLException();
 
     private String failing = "";
     private int commits;
