@@ -212,6 +212,8 @@ class UnwritableServerTest {
                 Calls calls = new Calls(scene.store)) {
             RateLimiter limiter = calls.limiter;
             int before = scene.events.failures();
+            // on a busy machine, the first connection may take too long
+            int noted = scene.events.warnings().size();
             for (int i = 0; i < 4; i++) {
                 assertThat(calls.ten(TWENTY, "used")).isTrue();
             }
@@ -223,7 +225,7 @@ class UnwritableServerTest {
 
             // the first write that fails is the first one that is tried
             assertThat(calls.ten(TWENTY, "used")).isTrue();
-            assertThat(scene.events.warnings()).hasSize(1).allMatch(text -> text.contains("(" + fault.reason + ": "));
+            assertThat(warnings(scene, noted)).hasSize(1).allMatch(text -> text.contains("(" + fault.reason + ": "));
             assertThat(scene.store.available()).isFalse();
             int used = 1;
             int unknown = 0;
@@ -240,7 +242,7 @@ class UnwritableServerTest {
             ends.release();
             Reservation here = limiter.reserve(HELD.charge("k"));
             assertThat(here.admitted()).isTrue();
-            assertThat(scene.events.warnings()).hasSize(1);
+            assertThat(warnings(scene, noted)).hasSize(1);
 
             fault.end(server);
             await().atMost(Duration.ofSeconds(3))
@@ -254,7 +256,7 @@ class UnwritableServerTest {
             stays.release();
             assertThat(left(limiter, HELD, "k")).isEqualTo(10);
             assertThat(left(limiter, TWENTY, "unknown")).isEqualTo(20);
-            assertThat(scene.events.warnings()).hasSize(2);
+            assertThat(warnings(scene, noted)).hasSize(2);
         }
     }
 
@@ -264,6 +266,11 @@ class UnwritableServerTest {
         assertThat(Scene.byRedis(asked)).isFalse();
         assertThat(asked.admitted()).isEqualTo(remaining > 0);
         assertThat(asked.limits().get(0).remaining()).isEqualTo(remaining);
+    }
+
+    private static List<String> warnings(Scene scene, int noted) {
+        List<String> all = scene.events.warnings();
+        return all.subList(noted, all.size());
     }
 
     private static long left(RateLimiter limiter, Policy policy, String key) {

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.ratelimit.Policy;
 import dev.ratelimit.algorithm.Concurrency;
 import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.redis.RedisStoreFailure;
 import dev.ratelimit.spring.OnBoot;
 import dev.ratelimit.spring.autoconfigure.RateLimitAutoConfiguration;
 import dev.ratelimit.spring.boot.metrics.EndpointMeters;
 import dev.ratelimit.spring.boot.metrics.MeteredOutcomeCounter;
 import dev.ratelimit.spring.boot.redis.RedisChanges;
-import dev.ratelimit.spring.boot.redis.RedisStoreMeters;
+import dev.ratelimit.spring.boot.redis.RedisChangesMeters;
+import dev.ratelimit.spring.boot.store.StoreMeters;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter.Outcome;
 import dev.ratelimit.spring.rules.decision.RequestRules;
 import dev.ratelimit.spring.rules.request.NoRequest;
@@ -90,8 +92,9 @@ final class RegisteredMeters {
                     observeRequest(registry);
                     try (RedisClient client = RedisClient.create("redis://127.0.0.1:1");
                             RedisStore store = RedisStore.builder(client).build();
-                            RedisStoreMeters meters =
-                                    new RedisStoreMeters(registry, context.getBeanProvider(RedisChanges.class))) {
+                            StoreMeters meters = new StoreMeters(registry, RedisStoreFailure.values());
+                            RedisChangesMeters ignored = new RedisChangesMeters(
+                                    registry, context.getBeanProvider(RedisChanges.class))) {
                         meters.watch(store);
                         registry.getMeters().forEach(this::add);
                     }

@@ -9,6 +9,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.spring.rules.config.RateLimitProperties.Store.Type;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
@@ -28,7 +29,7 @@ class MeteredStoreTest {
 
     @Test
     void asynchronousCalls_areAnsweredAndMeasuredAsTheOthers() {
-        MeteredStore store = new MeteredStore(InMemoryStore.create(), registry);
+        MeteredStore store = new MeteredStore(InMemoryStore.create(), Type.MEMORY, registry);
 
         CompletableFuture<Decision> decided =
                 store.decideAsync(List.of(POLICY.charge("k", 4))).toCompletableFuture();
@@ -53,6 +54,7 @@ class MeteredStoreTest {
                         return pending;
                     }
                 },
+                Type.MEMORY,
                 registry);
 
         CompletableFuture<Decision> decided = store.decideAsync(List.of()).toCompletableFuture();

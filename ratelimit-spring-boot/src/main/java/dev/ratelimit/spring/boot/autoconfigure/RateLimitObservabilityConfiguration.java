@@ -2,7 +2,10 @@ package dev.ratelimit.spring.boot.autoconfigure;
 
 import dev.ratelimit.Ticker;
 import dev.ratelimit.memory.InMemoryStore;
+import dev.ratelimit.jdbc.JdbcStore;
+import dev.ratelimit.jdbc.JdbcStoreFailure;
 import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.redis.RedisStoreFailure;
 import dev.ratelimit.spring.boot.metrics.ChangeMeters;
 import dev.ratelimit.spring.boot.metrics.EndpointMeters;
 import dev.ratelimit.spring.boot.metrics.MemoryStoreMeters;
@@ -11,8 +14,9 @@ import dev.ratelimit.spring.boot.metrics.MeteredStore;
 import dev.ratelimit.spring.boot.metrics.ObservedOutcomes;
 import dev.ratelimit.spring.boot.metrics.WaitingMeters;
 import dev.ratelimit.spring.boot.redis.RedisChanges;
+import dev.ratelimit.spring.boot.redis.RedisChangesMeters;
 import dev.ratelimit.spring.boot.redis.RedisStoreClient;
-import dev.ratelimit.spring.boot.redis.RedisStoreMeters;
+import dev.ratelimit.spring.boot.store.StoreMeters;
 import dev.ratelimit.spring.boot.spi.ChangeObserver;
 import dev.ratelimit.spring.boot.spi.Operator;
 import dev.ratelimit.spring.boot.spi.StoreDecorator;
@@ -46,8 +50,8 @@ class RateLimitObservabilityConfiguration {
     static class Metrics {
 
         @Bean("dev.ratelimit.meteredStore")
-        StoreDecorator rateLimitMetrics(MeterRegistry registry) {
-            return store -> new MeteredStore(store, registry);
+        StoreDecorator rateLimitMetrics(MeterRegistry registry, RateLimitProperties properties) {
+            return store -> new MeteredStore(store, properties.store().type(), registry);
         }
 
         @Bean("dev.ratelimit.outcomes")
@@ -89,9 +93,26 @@ class RateLimitObservabilityConfiguration {
     @ConditionalOnBean({MeterRegistry.class, RedisStoreClient.class})
     static class RedisStoreMetrics {
 
-        @Bean("dev.ratelimit.redisStoreMeters")
-        RedisStoreMeters rateLimitStoreMeters(MeterRegistry registry, ObjectProvider<RedisChanges> changes) {
-            return new RedisStoreMeters(registry, changes);
+        @Bean("dev.ratelimit.storeMeters")
+        StoreMeters rateLimitStoreMeters(MeterRegistry registry) {
+            return new StoreMeters(registry, RedisStoreFailure.values());
+        }
+
+        @Bean("dev.ratelimit.redisChangesMeters")
+        RedisChangesMeters rateLimitRedisChangesMeters(MeterRegistry registry, ObjectProvider<RedisChanges> changes) {
+            return new RedisChangesMeters(registry, changes);
+        }
+    }
+
+    /** Metrics of the store in a database, if there are the store and a registry. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({MeterRegistry.class, JdbcStore.class})
+    @ConditionalOnBean({MeterRegistry.class, JdbcStore.class})
+    static class JdbcStoreMetrics {
+
+        @Bean("dev.ratelimit.storeMeters")
+        StoreMeters rateLimitStoreMeters(MeterRegistry registry) {
+            return new StoreMeters(registry, JdbcStoreFailure.values());
         }
     }
 

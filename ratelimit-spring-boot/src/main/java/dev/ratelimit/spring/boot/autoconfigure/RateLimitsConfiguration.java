@@ -37,8 +37,10 @@ import org.springframework.core.env.Environment;
 @EnableConfigurationProperties(RateLimitProperties.class)
 @Import({
     RedisStoreConfiguration.class,
+    JdbcStoreConfiguration.class,
+    RemoteStoreConfiguration.class,
     RateLimitObservabilityConfiguration.class,
-    RedisStoreHealthConfiguration.class,
+    StoreHealthConfiguration.class,
     RequestRulesConfiguration.class,
     OperationConfiguration.class,
     RedisChangesConfiguration.class,
@@ -66,8 +68,8 @@ public class RateLimitsConfiguration {
             ObjectProvider<Ticker> ticker,
             ObjectProvider<Scheduler> scheduler,
             ApplicationContext context) {
-        if (properties.store().type() == RateLimitProperties.Store.Type.REDIS) {
-            throw RedisDependencyCheck.mistake(context.getClassLoader());
+        if (properties.store().remote() != null) {
+            throw StoreDependencyCheck.mistake(properties.store().type(), context.getClassLoader());
         }
         InMemoryStore.Builder store = InMemoryStore.builder().ticker(ticker.getIfAvailable(Ticker::system));
         scheduler.ifAvailable(store::scheduler);
@@ -105,7 +107,7 @@ public class RateLimitsConfiguration {
                 RateLimitProperties properties,
                 ObjectProvider<RequestRules> rules,
                 ObjectProvider<InMemoryStore> memory) {
-            if (properties.store().type() == RateLimitProperties.Store.Type.REDIS) {
+            if (properties.store().remote() != null) {
                 // without the dependencies, this is the starter's, which then refuses to be created
                 memory.ifAvailable(store -> {});
             }

@@ -93,7 +93,7 @@ final class RulesAtStart implements SmartInitializingSingleton {
             context.getBeanProvider(EndpointSurroundings.class)
                     .ifAvailable(endpoint -> warnOfChanges(endpoint.writable()));
         }
-        if (context.containsBean(RedisStoreConfiguration.CLIENT)) {
+        if (context.containsBean(RemoteStoreConfiguration.EVENTS)) {
             rules.warnOfWholeShare();
         }
         context.getBeanProvider(StoreWarmUp.class).ifAvailable(warmUp -> warmUp.ask(rules.policiesInForce()));

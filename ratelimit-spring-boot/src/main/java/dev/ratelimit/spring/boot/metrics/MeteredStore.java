@@ -4,9 +4,11 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.RateLimitStore;
+import dev.ratelimit.spring.rules.config.RateLimitProperties.Store.Type;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
 import java.util.concurrent.CompletionStage;
 import org.jspecify.annotations.Nullable;
@@ -17,20 +19,22 @@ public final class MeteredStore extends ForwardingStore {
     private final MeterRegistry registry;
     private final Timer decisions;
 
-    public MeteredStore(RateLimitStore store, MeterRegistry registry) {
+    public MeteredStore(RateLimitStore store, Type type, MeterRegistry registry) {
         super(store);
         this.registry = registry;
         this.decisions = Timer.builder("ratelimit.decision")
                 .description("Time of a decision over all limits of a request")
-                .tag("store", kind(store))
+                .tag("store", kind(store, type))
                 .register(registry);
     }
 
-    /** Compares the name of the class, because the store on Redis may be missing. */
-    private static String kind(RateLimitStore store) {
+    /** Compares the names of classes, because stores may be missing; an application may have a store of its own. */
+    private static String kind(RateLimitStore store, Type type) {
         return switch (store.getClass().getName()) {
             case "dev.ratelimit.memory.InMemoryStore" -> "memory";
-            case "dev.ratelimit.redis.RedisStore", "dev.ratelimit.lease.LeasingStore" -> "redis";
+            case "dev.ratelimit.redis.RedisStore" -> "redis";
+            case "dev.ratelimit.jdbc.JdbcStore" -> "jdbc";
+            case "dev.ratelimit.lease.LeasingStore" -> type.name().toLowerCase(Locale.ROOT);
             default -> "custom";
         };
     }

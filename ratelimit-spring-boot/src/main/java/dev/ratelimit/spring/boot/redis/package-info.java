@@ -1,4 +1,4 @@
-/** The store on Redis as Spring Boot knows it: client, health, meters, warm-up, and changes for all instances. */
+/** The store on Redis as Spring Boot knows it: client, and changes for all instances. */
 @NullMarked
 package dev.ratelimit.spring.boot.redis;
 

@@ -355,20 +355,81 @@ public record RateLimitProperties(
     /**
      * Where budgets are kept.
      *
-     * @param type Either memory, in each instance separately, or redis, for all instances together.
+     * @param type Either memory, in each instance separately, or redis or jdbc, for all instances together.
      * @param redis The store on Redis or Valkey; its connection is configured under spring.data.redis.
+     * @param jdbc The store in a database; its connections are configured under spring.datasource.
      */
     public record Store(
-            @DefaultValue("memory") Type type, @DefaultValue Redis redis) {
+            @DefaultValue("memory") Type type, @DefaultValue Redis redis, @DefaultValue Jdbc jdbc) {
 
         /** The types of stores. */
         public enum Type {
             /** In the memory of each instance. */
             MEMORY,
             /** In Redis or Valkey, for all instances together. */
-            REDIS
+            REDIS,
+            /** In a database, for all instances together. */
+            JDBC
+        }
+
+        /** The settings of the store that is used, unless it is memory. */
+        public @Nullable Remote remote() {
+            return switch (type) {
+                case MEMORY -> null;
+                case REDIS -> redis;
+                case JDBC -> jdbc;
+            };
         }
     }
+
+    /** What stores on other servers have in common. */
+    public sealed interface Remote {
+
+        /** Who decides about requests. */
+        enum Mode {
+            /** The store decides about each request. */
+            EXACT,
+            /** This instance decides while it holds leased permits; only for keys with frequent requests. */
+            LEASED
+        }
+
+        /** What decides, at the beginning of a sentence. */
+        String title();
+
+        /** The maximum time of a decision. */
+        Duration deadline();
+
+        /** How many decisions may wait at once. */
+        int maxInFlight();
+
+        /** How many of the last 20 requests must fail. */
+        int failures();
+
+        /** How long a failing server is not used. */
+        Duration openFor();
+
+        /** The share of each limit while this instance decides alone. */
+        double localShare();
+
+        /** How long at most a refused key is refused without asking again. */
+        Duration denyCache();
+
+        /** Who decides. */
+        Mode mode();
+
+        /** The settings of leases. */
+        Lease lease();
+    }
+
+    /**
+     * Leases, in mode leased.
+     *
+     * @param fraction The maximum share of the remaining permits in one lease; below 1/(4 * instances).
+     * @param maxAge When the unspent permits of a lease are back; for three quarters of this time, they are spent.
+     */
+    public record Lease(
+            @DefaultValue("0.05") double fraction,
+            @DefaultValue("1s") Duration maxAge) {}
 
     /**
      * The store on Redis or Valkey.
@@ -394,75 +455,94 @@ public record RateLimitProperties(
             @DefaultValue("1s") Duration denyCache,
             @DefaultValue("ratelimit") String prefix,
             @DefaultValue("exact") Mode mode,
-            @DefaultValue Lease lease) {
-
-        /** Who decides about requests. */
-        public enum Mode {
-            /** Redis decides about each request. */
-            EXACT,
-            /** This instance decides while it holds leased permits; only for keys with frequent requests. */
-            LEASED
-        }
-
-        /**
-         * Leases, in mode leased.
-         *
-         * @param fraction The maximum share of the remaining permits in one lease; below 1/(4 * instances).
-         * @param maxAge When the unspent permits of a lease are back; for three quarters of this time, they are spent.
-         */
-        public record Lease(
-                @DefaultValue("0.05") double fraction,
-                @DefaultValue("1s") Duration maxAge) {
-
-            /** Validates the ranges. */
-            public Lease {
-                check(
-                        "lease.fraction",
-                        fraction,
-                        fraction > 0 && fraction <= 1,
-                        "must be above 0 and at most 1; write 0.05");
-                check("lease.max-age", maxAge, isTime(maxAge), "must be above 0 and at most 1h; write 1s");
-            }
-        }
-
-        private static final Duration MAX_TIME = Duration.ofHours(1);
+            @DefaultValue Lease lease)
+            implements Remote {
 
         /** Validates the ranges. */
         public Redis {
-            check("deadline", deadline, isTime(deadline), "must be above 0 and at most 1h; write 50ms");
-            check("max-in-flight", maxInFlight, maxInFlight >= 1, "must be at least 1; write 256");
-            check(
-                    "failures",
-                    failures,
-                    failures >= 1 && failures <= 20,
-                    "must be from 1 to 20, of the last 20 requests; write 10");
-            check("open-for", openFor, isTime(openFor), "must be above 0 and at most 1h; write 1s");
-            check(
-                    "local-share",
-                    localShare,
-                    localShare > 0 && localShare <= 1,
-                    "must be above 0 and at most 1; write 1/instances, such as 0.25 for four");
-            check(
-                    "deny-cache",
-                    denyCache,
-                    denyCache.isZero() || isTime(denyCache),
-                    "must be from 0 to 1h; write 1s, or 0 to ask each time");
-            check(
+            StoreSettings settings = new StoreSettings("redis");
+            settings.check(deadline, maxInFlight, failures, openFor, localShare, denyCache, lease);
+            settings.check(
                     "prefix",
                     prefix,
                     prefix.matches("[A-Za-z0-9._:-]{1,32}"),
                     "must be 1 to 32 letters, digits, dots, hyphens, underscores and colons; write ratelimit");
         }
 
-        private static boolean isTime(Duration time) {
-            return !time.isNegative() && !time.isZero() && time.compareTo(MAX_TIME) <= 0;
+        @Override
+        public String title() {
+            return "Redis";
+        }
+    }
+
+    /**
+     * The store in a database.
+     *
+     * @param deadline The maximum time of a decision, including the wait for a connection.
+     * @param maxInFlight How many decisions may wait for the database at once; further requests are decided without it.
+     * @param failures How many of the last 20 requests to the database must fail before the store stops using it.
+     * @param openFor How long the store does not use a failing database before it tries it again.
+     * @param localShare The share of each limit that this instance has while it decides alone; 1/instances keeps the
+     *     limit.
+     * @param denyCache How long at most a refused key is refused without asking the database again; 0 always asks.
+     * @param table The table of budgets, perhaps after a schema and a dot; applications with the same table share budgets.
+     * @param initializeSchema Whether the tables are created at the start, as in spring.session.jdbc.initialize-schema:
+     *     embedded, always or never.
+     * @param maxConnections How many connections the store uses at once; one transaction decides for all who wait.
+     * @param cleanUpInterval How often rows of full budgets are removed.
+     * @param mode Either exact, to ask the database for each request, or leased, to spend permits that were charged in
+     *     advance.
+     * @param lease The settings of leases.
+     */
+    public record Jdbc(
+            @DefaultValue("250ms") Duration deadline,
+            @DefaultValue("256") int maxInFlight,
+            @DefaultValue("10") int failures,
+            @DefaultValue("1s") Duration openFor,
+            @DefaultValue("1.0") double localShare,
+            @DefaultValue("1s") Duration denyCache,
+            @DefaultValue("ratelimit") String table,
+            @DefaultValue("embedded") InitializeSchema initializeSchema,
+            @DefaultValue("2") int maxConnections,
+            @DefaultValue("1m") Duration cleanUpInterval,
+            @DefaultValue("exact") Mode mode,
+            @DefaultValue Lease lease)
+            implements Remote {
+
+        /** When the tables are created. */
+        public enum InitializeSchema {
+            /** At each start, unless they are there. */
+            ALWAYS,
+            /** Only in an embedded database, such as H2 in memory. */
+            EMBEDDED,
+            /** By somebody else. */
+            NEVER
         }
 
-        private static void check(String name, Object written, boolean right, String rule) {
-            if (!right) {
-                throw new RateLimitConfigurationException(
-                        "ratelimit.store.redis." + name, written.toString(), name + " " + rule);
-            }
+        /** Validates the ranges. */
+        public Jdbc {
+            StoreSettings settings = new StoreSettings("jdbc");
+            settings.check(deadline, maxInFlight, failures, openFor, localShare, denyCache, lease);
+            settings.check(
+                    "table",
+                    table,
+                    table.matches("([A-Za-z_][A-Za-z0-9_]{0,50}\\.)?[A-Za-z_][A-Za-z0-9_]{0,50}"),
+                    "must be up to 51 letters, digits and underscores, perhaps after a schema and a dot; write ratelimit");
+            settings.check(
+                    "max-connections",
+                    maxConnections,
+                    maxConnections >= 1 && maxConnections <= 64,
+                    "must be from 1 to 64; write 2");
+            settings.check(
+                    "clean-up-interval",
+                    cleanUpInterval,
+                    StoreSettings.isTime(cleanUpInterval),
+                    "must be above 0 and at most 1h; write 1m");
+        }
+
+        @Override
+        public String title() {
+            return "the database";
         }
     }
 }

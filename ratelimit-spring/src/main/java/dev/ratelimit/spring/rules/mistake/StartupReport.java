@@ -15,6 +15,7 @@ import dev.ratelimit.spring.rules.rule.Rule;
 import dev.ratelimit.spring.rules.rule.Stage;
 import dev.ratelimit.spring.rules.text.Quotation;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -185,19 +186,22 @@ public final class StartupReport {
                 .forEach(log::warn);
     }
 
-    /** Warns about policies whose full limit each instance applies while Redis does not answer. */
+    /** Warns about policies whose full limit each instance applies while a shared store does not answer. */
     public static void warnOfWholeShare(RateLimitProperties properties, List<String> policies) {
         Map<String, OnStoreFailure> onStoreFailure = properties.onStoreFailure();
         // policies of annotations cannot set on-store-failure
         List<String> local = policies.stream()
                 .filter(name -> onStoreFailure.getOrDefault(name, OnStoreFailure.LOCAL) == OnStoreFailure.LOCAL)
                 .toList();
-        if (properties.store().redis().localShare() == 1 && !local.isEmpty()) {
+        RateLimitProperties.Remote store = properties.store().remote();
+        if (store != null && store.localShare() == 1 && !local.isEmpty()) {
             log.warn(
-                    "While Redis does not answer, each instance admits the full limit of {}, so all instances together"
-                            + " admit a multiple. Set ratelimit.store.redis.local-share to 1/instances, such as 0.5 for"
+                    "While {} does not answer, each instance admits the full limit of {}, so all instances together"
+                            + " admit a multiple. Set ratelimit.store.{}.local-share to 1/instances, such as 0.5 for"
                             + " two, or on-store-failure of these policies to deny or allow",
-                    String.join(", ", local));
+                    store.title(),
+                    String.join(", ", local),
+                    properties.store().type().name().toLowerCase(Locale.ROOT));
         }
     }
 

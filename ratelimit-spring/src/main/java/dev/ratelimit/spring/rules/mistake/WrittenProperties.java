@@ -32,7 +32,6 @@ public final class WrittenProperties {
     private static final ConfigurationPropertyName ROOT = KnownProperties.ROOT;
     private static final ConfigurationPropertyName POLICIES = KnownProperties.POLICIES;
     private static final ConfigurationPropertyName STORE = ROOT.append("store");
-    private static final ConfigurationPropertyName REDIS = STORE.append("redis");
 
     /** What Spring Boot reads as a number, other than 0, which is the same in all units. */
     private static final Pattern NUMBER = Pattern.compile("\\+?0*(?<digits>[1-9][0-9]*)");
@@ -59,16 +58,19 @@ public final class WrittenProperties {
         new WrittenNames(all).check();
         WrittenProperties properties = new WrittenProperties(environment, all);
         properties.effective.values().forEach(properties::check);
-        properties.warnOfUnused(
-                REDIS,
-                STORE.append("type"),
-                "budgets are in the memory of each instance",
-                "redis, or memory if that is intended");
-        properties.warnOfUnused(
-                REDIS.append("lease"),
-                REDIS.append("mode"),
-                "there are no leases",
-                "leased, or exact if that is intended");
+        for (String type : List.of("redis", "jdbc")) {
+            ConfigurationPropertyName store = STORE.append(type);
+            properties.warnOfUnused(
+                    store,
+                    STORE.append("type"),
+                    "budgets are in the memory of each instance",
+                    type + ", or memory if that is intended");
+            properties.warnOfUnused(
+                    store.append("lease"),
+                    store.append("mode"),
+                    "there are no leases",
+                    "leased, or exact if that is intended");
+        }
     }
 
     /** Of each known scalar the first, and of each list all elements of the first source. */

@@ -1,6 +1,6 @@
-package dev.ratelimit.spring.boot.redis;
+package dev.ratelimit.spring.boot.store;
 
-import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.remote.RemoteStore;
 import dev.ratelimit.remote.RemoteStoreFailure;
 import dev.ratelimit.remote.StoreFailure;
 import dev.ratelimit.spring.RateLimitStoreEvent;
@@ -8,8 +8,8 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Publishes an event when the store on Redis no longer decides, and when it decides again. Thread-safe. */
-public final class RedisStoreEvents implements RedisStoreObserver {
+/** Publishes an event when a store on other servers no longer decides, and when it decides again. Thread-safe. */
+public final class StoreEvents implements StoreObserver {
 
     private final Consumer<Object> events;
 
@@ -19,12 +19,12 @@ public final class RedisStoreEvents implements RedisStoreObserver {
     private boolean wasAvailable = true;
 
     /** Publishes to this, which must return quickly. */
-    public RedisStoreEvents(Consumer<Object> events) {
+    public StoreEvents(Consumer<Object> events) {
         this.events = events;
     }
 
     @Override
-    public void watch(RedisStore store) {
+    public void watch(RemoteStore store) {
         watch(store::available);
     }
 

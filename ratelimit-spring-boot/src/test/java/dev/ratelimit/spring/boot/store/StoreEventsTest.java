@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.boot.redis;
+package dev.ratelimit.spring.boot.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,11 +11,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 
 /** An outage of several servers is one event, and so is its end. */
-class RedisStoreEventsTest {
+class StoreEventsTest {
 
     private final List<Object> heard = new ArrayList<>();
     private final AtomicBoolean available = new AtomicBoolean(true);
-    private final RedisStoreEvents events = new RedisStoreEvents(heard::add);
+    private final StoreEvents events = new StoreEvents(heard::add);
 
     private void change(boolean now) {
         available.set(now);

@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.boot.redis;
+package dev.ratelimit.spring.boot.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -27,7 +27,7 @@ import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
 import org.springframework.boot.test.context.runner.WebApplicationContextRunner;
 
-class RedisWarmUpTest {
+class RemoteWarmUpTest {
 
     private static final Policy BUCKET = Policy.of("bucket", TokenBucket.of(Rate.parse("1/minute")));
     private static final Policy LOG = Policy.of("log", SlidingLog.of(Rate.parse("1/minute")));
@@ -63,7 +63,7 @@ class RedisWarmUpTest {
         Map<String, String> written = settings.length == 0 ? Map.of() : Map.of(settings[0], settings[1]);
         RateLimitProperties.Redis redis = new Binder(new MapConfigurationPropertySource(written))
                 .bindOrCreate("redis", RateLimitProperties.Redis.class);
-        new RedisWarmUp(store, () -> store.available, ticker, redis).ask(List.of(BUCKET, LOG, OTHER_BUCKET));
+        new RemoteWarmUp(store, () -> store.available, ticker, redis).ask(List.of(BUCKET, LOG, OTHER_BUCKET));
     }
 
     @Test

@@ -1,4 +1,4 @@
-package dev.ratelimit.spring.boot.redis;
+package dev.ratelimit.spring.boot.store;
 
 import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
@@ -14,10 +14,10 @@ import java.util.Map;
 import java.util.function.BooleanSupplier;
 
 /**
- * Asks Redis about all policies before the first request. The first decision of a JVM loads classes here and scripts
- * there, which may take longer than the deadline; the instance would then decide alone. Asking charges nothing.
+ * Asks a store about all policies before the first request. The first decision of a JVM loads classes here and scripts or
+ * plans there, which may take longer than the deadline; the instance would then decide alone. Asking charges nothing.
  */
-public final class RedisWarmUp implements StoreWarmUp {
+public final class RemoteWarmUp implements StoreWarmUp {
 
     private static final int MAX_ROUNDS = 5;
 
@@ -33,8 +33,8 @@ public final class RedisWarmUp implements StoreWarmUp {
      * @param available whether the store has not given up on a server
      * @param settings the deadline of its decisions, and how many failures make it give up
      */
-    public RedisWarmUp(
-            RateLimitStore store, BooleanSupplier available, Ticker ticker, RateLimitProperties.Redis settings) {
+    public RemoteWarmUp(
+            RateLimitStore store, BooleanSupplier available, Ticker ticker, RateLimitProperties.Remote settings) {
         this.store = store;
         this.available = available;
         this.ticker = ticker;
@@ -42,7 +42,7 @@ public final class RedisWarmUp implements StoreWarmUp {
         this.rounds = Math.min(MAX_ROUNDS, settings.failures() - 1);
     }
 
-    /** Asks until an answer comes in half of the time that it may take, but not if Redis is known to fail. */
+    /** Asks until an answer comes in half of the time that it may take, but not if its server is known to fail. */
     @Override
     public void ask(List<Policy> policies) {
         List<Charge> charges = oneOfEachKind(policies);

@@ -1,21 +1,21 @@
-package dev.ratelimit.spring.boot.redis;
+package dev.ratelimit.spring.boot.store;
 
-import dev.ratelimit.redis.RedisStore;
+import dev.ratelimit.remote.RemoteStore;
 import dev.ratelimit.remote.RemoteStoreListener;
 import dev.ratelimit.remote.StoreFailure;
 import java.util.List;
 
-/** Receives the failures of the store on Redis, and can inspect the store. */
-public interface RedisStoreObserver extends RemoteStoreListener {
+/** Receives the failures of a store on other servers, and can inspect the store. */
+public interface StoreObserver extends RemoteStoreListener {
 
     /** Sets the store to observe. */
-    void watch(RedisStore store);
+    void watch(RemoteStore store);
 
     /** An observer that passes everything on to all of these. */
-    static RedisStoreObserver of(List<RedisStoreObserver> observers) {
-        return new RedisStoreObserver() {
+    static StoreObserver of(List<StoreObserver> observers) {
+        return new StoreObserver() {
             @Override
-            public void watch(RedisStore store) {
+            public void watch(RemoteStore store) {
                 observers.forEach(observer -> observer.watch(store));
             }
 

@@ -1,7 +1,6 @@
-package dev.ratelimit.spring.boot.redis;
+package dev.ratelimit.spring.boot.store;
 
-import dev.ratelimit.redis.RedisStore;
-import dev.ratelimit.redis.RedisStoreFailure;
+import dev.ratelimit.remote.RemoteStore;
 import dev.ratelimit.remote.RemoteStoreFailure;
 import dev.ratelimit.remote.StoreFailure;
 import io.micrometer.core.instrument.Counter;
@@ -14,29 +13,30 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
-import org.springframework.beans.factory.ObjectProvider;
 
 /**
- * Meters of the store on Redis: {@code ratelimit.store.failures} with {@code reason}; {@code ratelimit.store.state}, 1 while
- * Redis decides and 0 while a failing server is not used; and {@code ratelimit.changes.age}, the seconds since this instance
- * last read what operators change. All exist from the start.
+ * Meters of a store on other servers: {@code ratelimit.store.failures} with {@code reason}; and {@code ratelimit.store.state}, 1
+ * while the store decides and 0 while a failing server is not used. All exist from the start.
  */
-public final class RedisStoreMeters implements RedisStoreObserver, AutoCloseable {
+public final class StoreMeters implements StoreObserver, AutoCloseable {
 
     private final MeterRegistry registry;
     private final Map<StoreFailure.Reason, Counter> failures = new HashMap<>();
-    private final ObjectProvider<RedisChanges> changes;
     private final List<Meter> gauges = new ArrayList<>();
 
-    public RedisStoreMeters(MeterRegistry registry, ObjectProvider<RedisChanges> changes) {
+    /**
+     * Creates meters without a store.
+     *
+     * @param reasons those that only this store has
+     */
+    public StoreMeters(MeterRegistry registry, StoreFailure.Reason[] reasons) {
         this.registry = registry;
-        this.changes = changes;
-        Stream.of(RemoteStoreFailure.values(), RedisStoreFailure.values())
+        Stream.of(RemoteStoreFailure.values(), reasons)
                 .<StoreFailure.Reason>flatMap(Arrays::stream)
                 .forEach(reason -> failures.put(
                         reason,
                         Counter.builder("ratelimit.store.failures")
-                                .description("Requests, or parts of requests, that Redis did not decide")
+                                .description("Requests, or parts of requests, that the store did not decide")
                                 .tag("reason", reason.tag())
                                 .register(registry)));
     }
@@ -50,16 +50,9 @@ public final class RedisStoreMeters implements RedisStoreObserver, AutoCloseable
     }
 
     @Override
-    public void watch(RedisStore store) {
+    public void watch(RemoteStore store) {
         gauges.add(Gauge.builder("ratelimit.store.state", store, watched -> watched.available() ? 1 : 0)
-                .description("1: Redis decides; 0: at least one server fails and is not used")
-                .register(registry));
-        gauges.add(Gauge.builder(
-                        "ratelimit.changes.age",
-                        changes,
-                        read -> read.getObject().secondsSinceRead())
-                .description("The time since this instance last read what operators change")
-                .baseUnit("seconds")
+                .description("1: the store decides; 0: at least one server fails and is not used")
                 .register(registry));
     }
 

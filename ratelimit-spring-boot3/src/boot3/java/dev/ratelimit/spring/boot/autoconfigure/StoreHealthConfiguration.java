@@ -1,7 +1,8 @@
 package dev.ratelimit.spring.boot.autoconfigure;
 
-import dev.ratelimit.redis.RedisStore;
-import dev.ratelimit.spring.boot.redis.RedisStoreHealth;
+import dev.ratelimit.remote.RemoteStore;
+import dev.ratelimit.spring.boot.store.StoreHealth;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.actuate.health.Health;
 import org.springframework.boot.actuate.health.HealthIndicator;
@@ -10,17 +11,17 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
-/** The health of the store on Redis, {@code rateLimitStore}, if there are the store and an actuator. */
+/** The health of a store on other servers, {@code rateLimitStore}, if there are the store and an actuator. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class, RedisStore.class})
-@ConditionalOnBean(RedisStore.class)
+@ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
+@ConditionalOnBean(RemoteStore.class)
 @ConditionalOnEnabledHealthIndicator("rate-limit-store")
-class RedisStoreHealthConfiguration {
+class StoreHealthConfiguration {
 
     @Bean
-    HealthIndicator rateLimitStoreHealthIndicator(RedisStore store) {
+    HealthIndicator rateLimitStoreHealthIndicator(RemoteStore store, RateLimitProperties properties) {
         return () -> {
-            RedisStoreHealth health = RedisStoreHealth.of(store.available());
+            StoreHealth health = StoreHealth.of(store, properties);
             return Health.status(health.status())
                     .withDetail("decides", health.decides())
                     .build();
