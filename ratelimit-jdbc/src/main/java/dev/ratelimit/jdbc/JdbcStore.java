@@ -4,6 +4,8 @@ import dev.ratelimit.CheckReturnValue;
 import dev.ratelimit.remote.RemoteStore;
 import dev.ratelimit.remote.RemoteStoreSettings;
 import dev.ratelimit.remote.Servers;
+import java.sql.Connection;
+import java.sql.SQLException;
 import javax.sql.DataSource;
 
 /**
@@ -33,5 +35,18 @@ public final class JdbcStore extends RemoteStore {
      */
     public static JdbcStoreBuilder builder(DataSource connections) {
         return new JdbcStoreBuilder(connections);
+    }
+
+    /**
+     * Finds the script that creates the tables of a database.
+     *
+     * @param connections to it
+     * @return the path on the class path, such as {@code dev/ratelimit/jdbc/schema-postgresql.sql}
+     * @throws SQLException if the database does not answer, or is none that this library knows
+     */
+    public static String schema(DataSource connections) throws SQLException {
+        try (Connection connection = connections.getConnection()) {
+            return "dev/ratelimit/jdbc/" + Dialect.of(connection).script();
+        }
     }
 }

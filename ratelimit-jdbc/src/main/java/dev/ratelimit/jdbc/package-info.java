@@ -1,9 +1,12 @@
 /**
- * The store on SQL databases, as far as it is about SQL.
+ * The store in SQL databases.
  *
- * <p>The way of some orders, from the caller down and back:
+ * <p>The way of a decision, from the caller down and back:
  *
  * <pre>
+ * JdbcStore    a store on another server: deadline, breaker, refunds and local decisions are those of core.
+ * Database     sends what waits in its next transaction, and judges the database by what becomes of it.
+ * Transactions a connection and a thread for each of them.
  * SqlDecider   one transaction for all orders: read and lock, execute, write, commit; again if another one was faster.
  * Dialect      the statements of a database.
  * Row          what the table knows of one policy and key: the states of its limits, by rank, and who holds permits.

@@ -129,6 +129,8 @@ final class TestDatabase implements AutoCloseable {
                 .clock(() -> Math.floorDiv(time.epochNanos(), 1000))
                 .threads(Runnable::run)
                 .ticker(time)
+                // which a database of tests may really need
+                .deadline(Duration.ofMinutes(1))
                 .denyCache(Duration.ZERO)
                 .onStoreFailure(OnStoreFailure.DENY)
                 .cleanUpInterval(Duration.ofDays(36_500))

@@ -92,11 +92,12 @@ final class RegisteredMeters {
                     observeRequest(registry);
                     try (RedisClient client = RedisClient.create("redis://127.0.0.1:1");
                             RedisStore store = RedisStore.builder(client).build();
-                            StoreMeters meters = new StoreMeters(registry, RedisStoreFailure.values());
-                            RedisChangesMeters ignored = new RedisChangesMeters(
-                                    registry, context.getBeanProvider(RedisChanges.class))) {
+                            StoreMeters meters = new StoreMeters(registry, RedisStoreFailure.values())) {
                         meters.watch(store);
+                        RedisChangesMeters changes =
+                                new RedisChangesMeters(registry, context.getBeanProvider(RedisChanges.class));
                         registry.getMeters().forEach(this::add);
+                        changes.close();
                     }
                 });
     }

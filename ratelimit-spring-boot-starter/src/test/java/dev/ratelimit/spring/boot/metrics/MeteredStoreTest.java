@@ -9,7 +9,7 @@ import dev.ratelimit.Policy;
 import dev.ratelimit.Rate;
 import dev.ratelimit.algorithm.FixedWindow;
 import dev.ratelimit.memory.InMemoryStore;
-import dev.ratelimit.spring.rules.config.RateLimitProperties.Store.Type;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
@@ -29,7 +29,7 @@ class MeteredStoreTest {
 
     @Test
     void asynchronousCalls_areAnsweredAndMeasuredAsTheOthers() {
-        MeteredStore store = new MeteredStore(InMemoryStore.create(), Type.MEMORY, registry);
+        MeteredStore store = new MeteredStore(InMemoryStore.create(), RateLimitProperties.Store.Type.MEMORY, registry);
 
         CompletableFuture<Decision> decided =
                 store.decideAsync(List.of(POLICY.charge("k", 4))).toCompletableFuture();
@@ -54,7 +54,7 @@ class MeteredStoreTest {
                         return pending;
                     }
                 },
-                Type.MEMORY,
+                RateLimitProperties.Store.Type.MEMORY,
                 registry);
 
         CompletableFuture<Decision> decided = store.decideAsync(List.of()).toCompletableFuture();

@@ -1,8 +1,6 @@
 package dev.ratelimit.spring.boot.autoconfigure;
 
 import dev.ratelimit.RateLimitStore;
-import dev.ratelimit.Scheduler;
-import dev.ratelimit.Ticker;
 import dev.ratelimit.algorithm.LimitNotation;
 import dev.ratelimit.jdbc.JdbcStore;
 import dev.ratelimit.jdbc.JdbcStoreBuilder;
@@ -12,8 +10,10 @@ import dev.ratelimit.spring.boot.spi.LimitValidator;
 import dev.ratelimit.spring.boot.store.StoreObserver;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.config.RateLimitProperties.Jdbc.InitializeSchema;
+import java.sql.SQLException;
 import java.util.List;
 import javax.sql.DataSource;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -41,17 +41,14 @@ class JdbcStoreConfiguration {
             @RateLimitDataSource ObjectProvider<DataSource> chosen,
             ObjectProvider<DataSource> all,
             RateLimitProperties properties,
-            ObjectProvider<LimitNotation> notation,
-            ObjectProvider<Ticker> ticker,
-            ObjectProvider<Scheduler> scheduler,
-            ObjectProvider<StoreObserver> observers) {
+            BeanFactory beans) {
         RateLimitProperties.Jdbc settings = properties.store().jdbc();
         JdbcStoreBuilder builder = JdbcStore.builder(connections(chosen, all))
                 .table(settings.table())
                 .maxConnections(settings.maxConnections())
                 .cleanUpInterval(settings.cleanUpInterval())
-                .notation(notation.getIfAvailable(() -> LimitNotation.STANDARD));
-        StoreObserver observer = RemoteStoreConfiguration.configure(builder, properties, ticker, scheduler, observers);
+                .notation(beans.getBeanProvider(LimitNotation.class).getIfAvailable(() -> LimitNotation.STANDARD));
+        StoreObserver observer = RemoteStoreConfiguration.configure(builder, properties, beans);
         try {
             JdbcStore store = builder.build();
             observer.watch(store);
@@ -83,7 +80,8 @@ class JdbcStoreConfiguration {
     @Bean("dev.ratelimit.limitValidator")
     LimitValidator rateLimitLimitValidator(ObjectProvider<LimitNotation> notation) {
         return limit -> {
-            String ignored = notation.getIfAvailable(() -> LimitNotation.STANDARD).of(limit);
+            String ignored =
+                    notation.getIfAvailable(() -> LimitNotation.STANDARD).of(limit);
         };
     }
 
@@ -99,19 +97,37 @@ class JdbcStoreConfiguration {
                 ObjectProvider<DataSource> all,
                 RateLimitProperties properties) {
             InitializeSchema when = properties.store().jdbc().initializeSchema();
-            if (when == InitializeSchema.ALWAYS && !properties.store().jdbc().table().equals("ratelimit")) {
+            if (when == InitializeSchema.ALWAYS
+                    && !properties.store().jdbc().table().equals("ratelimit")) {
                 throw new RateLimitConfigurationException(
                         "ratelimit.store.jdbc.initialize-schema",
                         "always",
                         "always creates a table named ratelimit, and ratelimit.store.jdbc.table is "
                                 + properties.store().jdbc().table() + "; create that one, and write never");
             }
+            DataSource connections = connections(chosen, all);
             DatabaseInitializationSettings settings = new DatabaseInitializationSettings();
-            settings.setSchemaLocations(List.of("optional:classpath:dev/ratelimit/jdbc/schema-@@platform@@.sql"));
             settings.setMode(DatabaseInitializationMode.valueOf(when.name()));
+            settings.setSchemaLocations(List.of("classpath:" + script(when, connections)));
             // the tables are there from the second start on
             settings.setContinueOnError(true);
-            return new DataSourceScriptDatabaseInitializer(connections(chosen, all), settings);
+            return new DataSourceScriptDatabaseInitializer(connections, settings);
+        }
+
+        /** Without a question to the database, unless there must be one that answers. */
+        private static String script(InitializeSchema when, DataSource connections) {
+            if (when != InitializeSchema.ALWAYS) {
+                // of the embedded databases, the store knows one
+                return "dev/ratelimit/jdbc/schema-h2.sql";
+            }
+            try {
+                return JdbcStore.schema(connections);
+            } catch (SQLException e) {
+                throw new RateLimitConfigurationException(
+                        "ratelimit.store.jdbc.initialize-schema",
+                        "always",
+                        "always needs a database that answers: " + e.getMessage());
+            }
         }
     }
 

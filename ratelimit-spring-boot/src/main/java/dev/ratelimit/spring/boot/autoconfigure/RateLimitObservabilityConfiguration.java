@@ -1,9 +1,9 @@
 package dev.ratelimit.spring.boot.autoconfigure;
 
 import dev.ratelimit.Ticker;
-import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.jdbc.JdbcStore;
 import dev.ratelimit.jdbc.JdbcStoreFailure;
+import dev.ratelimit.memory.InMemoryStore;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreFailure;
 import dev.ratelimit.spring.boot.metrics.ChangeMeters;
@@ -16,10 +16,10 @@ import dev.ratelimit.spring.boot.metrics.WaitingMeters;
 import dev.ratelimit.spring.boot.redis.RedisChanges;
 import dev.ratelimit.spring.boot.redis.RedisChangesMeters;
 import dev.ratelimit.spring.boot.redis.RedisStoreClient;
-import dev.ratelimit.spring.boot.store.StoreMeters;
 import dev.ratelimit.spring.boot.spi.ChangeObserver;
 import dev.ratelimit.spring.boot.spi.Operator;
 import dev.ratelimit.spring.boot.spi.StoreDecorator;
+import dev.ratelimit.spring.boot.store.StoreMeters;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.decision.OutcomeCounter;
 import dev.ratelimit.spring.rules.decision.WaitingRequests;

@@ -1,15 +1,13 @@
 package dev.ratelimit.spring.boot.autoconfigure;
 
 import dev.ratelimit.RateLimitStore;
-import dev.ratelimit.Scheduler;
-import dev.ratelimit.Ticker;
 import dev.ratelimit.redis.RedisStore;
 import dev.ratelimit.redis.RedisStoreBuilder;
 import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.boot.redis.RedisStoreClient;
-import dev.ratelimit.spring.boot.store.StoreObserver;
 import dev.ratelimit.spring.boot.redis.SlowHealthCheck;
 import dev.ratelimit.spring.boot.spi.LimitValidator;
+import dev.ratelimit.spring.boot.store.StoreObserver;
 import dev.ratelimit.spring.boot.version.Boot;
 import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import io.lettuce.core.RedisClient;
@@ -58,15 +56,10 @@ class RedisStoreConfiguration {
     }
 
     @Bean("dev.ratelimit.store")
-    RedisStore rateLimitStore(
-            RedisStoreClient client,
-            RateLimitProperties properties,
-            ObjectProvider<Ticker> ticker,
-            ObjectProvider<Scheduler> scheduler,
-            ObjectProvider<StoreObserver> observers) {
-        RedisStoreBuilder builder = client.newStore().prefix(properties.store().redis().prefix());
-        StoreObserver observer =
-                RemoteStoreConfiguration.configure(builder, properties, ticker, scheduler, observers);
+    RedisStore rateLimitStore(RedisStoreClient client, RateLimitProperties properties, BeanFactory beans) {
+        RedisStoreBuilder builder =
+                client.newStore().prefix(properties.store().redis().prefix());
+        StoreObserver observer = RemoteStoreConfiguration.configure(builder, properties, beans);
         RedisStore store = builder.build();
         observer.watch(store);
         return store;

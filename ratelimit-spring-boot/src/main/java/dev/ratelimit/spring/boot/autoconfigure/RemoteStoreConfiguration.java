@@ -15,6 +15,7 @@ import dev.ratelimit.spring.rules.operation.QueuedEvents;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
@@ -41,12 +42,7 @@ class RemoteStoreConfiguration {
     static final String EVENTS = "dev.ratelimit.storeEvents";
 
     /** Gives a builder the settings that all have; returns who is to watch the store. */
-    static StoreObserver configure(
-            RemoteStoreBuilder<?> builder,
-            RateLimitProperties properties,
-            ObjectProvider<Ticker> ticker,
-            ObjectProvider<Scheduler> scheduler,
-            ObjectProvider<StoreObserver> observers) {
+    static StoreObserver configure(RemoteStoreBuilder<?> builder, RateLimitProperties properties, BeanFactory beans) {
         RateLimitProperties.Remote settings = settings(properties);
         builder.deadline(settings.deadline())
                 .maxInFlight(settings.maxInFlight())
@@ -54,11 +50,11 @@ class RemoteStoreConfiguration {
                 .openFor(settings.openFor())
                 .localShare(settings.localShare())
                 .denyCache(settings.denyCache())
-                .ticker(ticker.getIfAvailable(Ticker::system));
-        scheduler.ifAvailable(builder::scheduler);
+                .ticker(beans.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system));
+        beans.getBeanProvider(Scheduler.class).ifAvailable(builder::scheduler);
         properties.onStoreFailure().forEach(builder::onStoreFailure);
-        StoreObserver observer =
-                StoreObserver.of(observers.orderedStream().toList());
+        StoreObserver observer = StoreObserver.of(
+                beans.getBeanProvider(StoreObserver.class).orderedStream().toList());
         builder.listener(observer);
         return observer;
     }
@@ -99,10 +95,8 @@ class RemoteStoreConfiguration {
     }
 
     @Bean("dev.ratelimit.storeWarmUp")
-    StoreWarmUp rateLimitStoreWarmUp(
-            RemoteStore store, RateLimitProperties properties, ObjectProvider<Ticker> ticker) {
-        return new RemoteWarmUp(
-                store, store::available, ticker.getIfAvailable(Ticker::system), settings(properties));
+    StoreWarmUp rateLimitStoreWarmUp(RemoteStore store, RateLimitProperties properties, ObjectProvider<Ticker> ticker) {
+        return new RemoteWarmUp(store, store::available, ticker.getIfAvailable(Ticker::system), settings(properties));
     }
 
     /** Whether the store that is used is in mode leased. */

@@ -36,11 +36,12 @@ final class StoreDependencyCheck {
 
     static RateLimitConfigurationException mistake(
             RateLimitProperties.Store.Type type, @Nullable ClassLoader classLoader) {
-        List<String> missing = (type == RateLimitProperties.Store.Type.JDBC ? JDBC : REDIS).entrySet().stream()
-                .filter(entry -> !ClassUtils.isPresent(entry.getKey(), classLoader))
-                .map(Map.Entry::getValue)
-                .distinct()
-                .collect(Collectors.toCollection(ArrayList::new));
+        List<String> missing = (type == RateLimitProperties.Store.Type.JDBC ? JDBC : REDIS)
+                .entrySet().stream()
+                        .filter(entry -> !ClassUtils.isPresent(entry.getKey(), classLoader))
+                        .map(Map.Entry::getValue)
+                        .distinct()
+                        .collect(Collectors.toCollection(ArrayList::new));
         if (missing.contains(STARTER)) {
             missing.remove(LETTUCE); // the starter brings it
         }

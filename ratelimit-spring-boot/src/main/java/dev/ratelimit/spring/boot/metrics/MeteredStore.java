@@ -4,7 +4,7 @@ import dev.ratelimit.Charge;
 import dev.ratelimit.Decision;
 import dev.ratelimit.ForwardingStore;
 import dev.ratelimit.RateLimitStore;
-import dev.ratelimit.spring.rules.config.RateLimitProperties.Store.Type;
+import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.util.List;
@@ -19,7 +19,7 @@ public final class MeteredStore extends ForwardingStore {
     private final MeterRegistry registry;
     private final Timer decisions;
 
-    public MeteredStore(RateLimitStore store, Type type, MeterRegistry registry) {
+    public MeteredStore(RateLimitStore store, RateLimitProperties.Store.Type type, MeterRegistry registry) {
         super(store);
         this.registry = registry;
         this.decisions = Timer.builder("ratelimit.decision")
@@ -29,7 +29,7 @@ public final class MeteredStore extends ForwardingStore {
     }
 
     /** Compares the names of classes, because stores may be missing; an application may have a store of its own. */
-    private static String kind(RateLimitStore store, Type type) {
+    private static String kind(RateLimitStore store, RateLimitProperties.Store.Type type) {
         return switch (store.getClass().getName()) {
             case "dev.ratelimit.memory.InMemoryStore" -> "memory";
             case "dev.ratelimit.redis.RedisStore" -> "redis";

@@ -360,7 +360,15 @@ public record RateLimitProperties(
      * @param jdbc The store in a database; its connections are configured under spring.datasource.
      */
     public record Store(
-            @DefaultValue("memory") Type type, @DefaultValue Redis redis, @DefaultValue Jdbc jdbc) {
+            @DefaultValue("memory") Type type,
+            @DefaultValue Redis redis,
+            @DefaultValue Jdbc jdbc) {
+
+        /** Validates what all stores have. */
+        public Store {
+            new StoreSettings("redis").check(redis);
+            new StoreSettings("jdbc").check(jdbc);
+        }
 
         /** The types of stores. */
         public enum Type {
@@ -461,7 +469,6 @@ public record RateLimitProperties(
         /** Validates the ranges. */
         public Redis {
             StoreSettings settings = new StoreSettings("redis");
-            settings.check(deadline, maxInFlight, failures, openFor, localShare, denyCache, lease);
             settings.check(
                     "prefix",
                     prefix,
@@ -522,7 +529,6 @@ public record RateLimitProperties(
         /** Validates the ranges. */
         public Jdbc {
             StoreSettings settings = new StoreSettings("jdbc");
-            settings.check(deadline, maxInFlight, failures, openFor, localShare, denyCache, lease);
             settings.check(
                     "table",
                     table,

@@ -14,32 +14,26 @@ record StoreSettings(String type) {
     private static final Duration MAX_TIME = Duration.ofHours(1);
 
     /** Checks what all of these stores have. */
-    void check(
-            Duration deadline,
-            int maxInFlight,
-            int failures,
-            Duration openFor,
-            double localShare,
-            Duration denyCache,
-            Lease lease) {
-        check("deadline", deadline, isTime(deadline), "must be above 0 and at most 1h; write 50ms");
-        check("max-in-flight", maxInFlight, maxInFlight >= 1, "must be at least 1; write 256");
+    void check(RateLimitProperties.Remote store) {
+        check("deadline", store.deadline(), isTime(store.deadline()), "must be above 0 and at most 1h; write 50ms");
+        check("max-in-flight", store.maxInFlight(), store.maxInFlight() >= 1, "must be at least 1; write 256");
         check(
                 "failures",
-                failures,
-                failures >= 1 && failures <= 20,
+                store.failures(),
+                store.failures() >= 1 && store.failures() <= 20,
                 "must be from 1 to 20, of the last 20 requests; write 10");
-        check("open-for", openFor, isTime(openFor), "must be above 0 and at most 1h; write 1s");
+        check("open-for", store.openFor(), isTime(store.openFor()), "must be above 0 and at most 1h; write 1s");
         check(
                 "local-share",
-                localShare,
-                localShare > 0 && localShare <= 1,
+                store.localShare(),
+                store.localShare() > 0 && store.localShare() <= 1,
                 "must be above 0 and at most 1; write 1/instances, such as 0.25 for four");
         check(
                 "deny-cache",
-                denyCache,
-                denyCache.isZero() || isTime(denyCache),
+                store.denyCache(),
+                store.denyCache().isZero() || isTime(store.denyCache()),
                 "must be from 0 to 1h; write 1s, or 0 to ask each time");
+        Lease lease = store.lease();
         check(
                 "lease.fraction",
                 lease.fraction(),
