@@ -119,7 +119,6 @@ final class TestDatabase implements AutoCloseable {
         HikariConfig settings = new HikariConfig();
         settings.setDataSource(connections);
         settings.setMaximumPoolSize(size);
-        settings.setConnectionTimeout(1000);
         return new HikariDataSource(settings);
     }
 
