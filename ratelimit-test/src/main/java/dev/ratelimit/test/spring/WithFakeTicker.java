@@ -13,7 +13,7 @@ import java.lang.annotation.Target;
  *
  * <p>Each test method starts as if the application had just been started, although tests share its context: budgets are
  * full, nobody waits for permits, and it is 2027-01-01T00:00:00Z. Monotonic time goes on. The budgets are those in
- * memory, also if {@code ratelimit.store.type} is {@code redis}, because Redis has its own clock. A store of your own
+ * memory, also if {@code ratelimit.store.type} is another one, because servers have their own clocks. A store of your own
  * is kept, and only cleared if it is an {@link dev.ratelimit.memory.InMemoryStore}. Policies that a test has changed
  * stay changed.
  *

@@ -96,6 +96,7 @@ final class RegisteredMeters {
                         meters.watch(store);
                         RedisChangesMeters changes =
                                 new RedisChangesMeters(registry, context.getBeanProvider(RedisChanges.class));
+                        changes.watch(store);
                         registry.getMeters().forEach(this::add);
                         changes.close();
                     }

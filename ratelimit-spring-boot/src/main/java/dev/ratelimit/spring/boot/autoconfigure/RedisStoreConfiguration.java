@@ -59,7 +59,8 @@ class RedisStoreConfiguration {
     RedisStore rateLimitStore(RedisStoreClient client, RateLimitProperties properties, BeanFactory beans) {
         RedisStoreBuilder builder =
                 client.newStore().prefix(properties.store().redis().prefix());
-        StoreObserver observer = RemoteStoreConfiguration.configure(builder, properties, beans);
+        StoreObserver observer = RemoteStoreConfiguration.configure(
+                builder, properties.store().redis(), properties.onStoreFailure(), beans);
         RedisStore store = builder.build();
         observer.watch(store);
         return store;

@@ -1,10 +1,12 @@
 package dev.ratelimit.spring.boot.autoconfigure;
 
+import dev.ratelimit.OnStoreFailure;
 import dev.ratelimit.Scheduler;
 import dev.ratelimit.Ticker;
 import dev.ratelimit.lease.LeasingStore;
 import dev.ratelimit.remote.RemoteStore;
 import dev.ratelimit.remote.RemoteStoreBuilder;
+import dev.ratelimit.spring.RateLimitConfigurationException;
 import dev.ratelimit.spring.boot.spi.StoreReport;
 import dev.ratelimit.spring.boot.spi.StoreWarmUp;
 import dev.ratelimit.spring.boot.store.RemoteWarmUp;
@@ -14,12 +16,12 @@ import dev.ratelimit.spring.rules.config.RateLimitProperties;
 import dev.ratelimit.spring.rules.operation.QueuedEvents;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.condition.ConditionMessage;
 import org.springframework.boot.autoconfigure.condition.ConditionOutcome;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.SearchStrategy;
 import org.springframework.boot.autoconfigure.condition.SpringBootCondition;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.ConditionContext;
@@ -30,7 +32,7 @@ import org.springframework.core.type.AnnotatedTypeMetadata;
 
 /** What every store on other servers has beside it: events, a report, a warm-up, and leases in mode leased. */
 @Configuration(proxyBeanMethods = false)
-@ConditionalOnBean(name = RemoteStoreConfiguration.STORE, value = RemoteStore.class)
+@ConditionalOnBean(name = RemoteStoreConfiguration.STORE, value = RemoteStore.class, search = SearchStrategy.CURRENT)
 class RemoteStoreConfiguration {
 
     static final String TYPE = "ratelimit.store.type";
@@ -42,8 +44,11 @@ class RemoteStoreConfiguration {
     static final String EVENTS = "dev.ratelimit.storeEvents";
 
     /** Gives a builder the settings that all have; returns who is to watch the store. */
-    static StoreObserver configure(RemoteStoreBuilder<?> builder, RateLimitProperties properties, BeanFactory beans) {
-        RateLimitProperties.Remote settings = settings(properties);
+    static StoreObserver configure(
+            RemoteStoreBuilder<?> builder,
+            RateLimitProperties.Remote settings,
+            Map<String, OnStoreFailure> onStoreFailure,
+            BeanFactory beans) {
         builder.deadline(settings.deadline())
                 .maxInFlight(settings.maxInFlight())
                 .failures(settings.failures())
@@ -52,7 +57,7 @@ class RemoteStoreConfiguration {
                 .denyCache(settings.denyCache())
                 .ticker(beans.getBeanProvider(Ticker.class).getIfAvailable(Ticker::system));
         beans.getBeanProvider(Scheduler.class).ifAvailable(builder::scheduler);
-        properties.onStoreFailure().forEach(builder::onStoreFailure);
+        onStoreFailure.forEach(builder::onStoreFailure);
         StoreObserver observer = StoreObserver.of(
                 beans.getBeanProvider(StoreObserver.class).orderedStream().toList());
         builder.listener(observer);
@@ -60,7 +65,12 @@ class RemoteStoreConfiguration {
     }
 
     private static RateLimitProperties.Remote settings(RateLimitProperties properties) {
-        return Objects.requireNonNull(properties.store().remote());
+        RateLimitProperties.Remote settings = properties.store().remote();
+        if (settings == null) {
+            throw new RateLimitConfigurationException(
+                    TYPE, "memory", "must be what it was when code was generated ahead of time, and was not memory then");
+        }
+        return settings;
     }
 
     /** The store for all who charge or refund, in mode leased. */

@@ -34,7 +34,8 @@ public final class MeteredStore extends ForwardingStore {
             case "dev.ratelimit.memory.InMemoryStore" -> "memory";
             case "dev.ratelimit.redis.RedisStore" -> "redis";
             case "dev.ratelimit.jdbc.JdbcStore" -> "jdbc";
-            case "dev.ratelimit.lease.LeasingStore" -> type.name().toLowerCase(Locale.ROOT);
+            case "dev.ratelimit.lease.LeasingStore" ->
+                type == RateLimitProperties.Store.Type.MEMORY ? "custom" : type.name().toLowerCase(Locale.ROOT);
             default -> "custom";
         };
     }

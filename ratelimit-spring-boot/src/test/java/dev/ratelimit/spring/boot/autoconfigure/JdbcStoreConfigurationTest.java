@@ -124,8 +124,8 @@ class JdbcStoreConfigurationTest {
                         .getFailure()
                         .rootCause()
                         .hasMessageContaining("there is no table app.budgets or app.budgets_schema; create both by"
-                                + " dev/ratelimit/jdbc/schema-h2.sql in ratelimit-jdbc. Or set"
-                                + " ratelimit.store.jdbc.initialize-schema to always"));
+                                + " dev/ratelimit/jdbc/schema-h2.sql in ratelimit-jdbc")
+                        .hasMessageEndingWith("ratelimit-jdbc"));
         embedded.withPropertyValues("ratelimit.store.jdbc.mode=leased")
                 .run(context ->
                         assertThat(context.getBean(RateLimitStore.class)).isInstanceOf(LeasingStore.class));

@@ -32,6 +32,7 @@ final class RateLimitRuntimeHints implements RuntimeHintsRegistrar {
                     .registerMethod(ClassUtils.getMethod(shorthand, "of", String.class), ExecutableMode.INVOKE);
         }
         hints.resources().registerPattern("dev/ratelimit/redis/*.lua");
+        hints.resources().registerPattern("dev/ratelimit/jdbc/*.sql");
         // what is in force, as YAML of the actuator endpoint
         new BindingReflectionHintsRegistrar().registerReflectionHints(hints.reflection(), PolicyProperties.class);
         // the page and the explanations of the actuator endpoint

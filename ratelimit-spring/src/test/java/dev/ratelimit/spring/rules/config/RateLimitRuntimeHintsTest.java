@@ -48,5 +48,7 @@ class RateLimitRuntimeHintsTest {
                 .isTrue();
         assertThat(RuntimeHintsPredicates.resource().forResource("dev/ratelimit/redis/token-bucket.lua"))
                 .accepts(hints);
+        assertThat(RuntimeHintsPredicates.resource().forResource("dev/ratelimit/jdbc/schema-h2.sql"))
+                .accepts(hints);
     }
 }
