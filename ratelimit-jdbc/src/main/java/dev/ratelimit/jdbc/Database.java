@@ -13,26 +13,29 @@ import dev.ratelimit.remote.Server;
 import dev.ratelimit.remote.Servers;
 import dev.ratelimit.remote.Stamp;
 import dev.ratelimit.remote.StoreFailure;
-import java.sql.SQLTimeoutException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** The database of a store: what waits goes together in its next transaction. Thread-safe; does not block. */
 final class Database implements Servers, Server.Access {
 
-    /** What a probe charges; whether it is admitted does not matter. */
-    private static final Charge PROBE =
-            Policy.of("probe", TokenBucket.of(Rate.parse("1000/second"))).charge();
+    /** What probes charge; whether it is admitted does not matter. */
+    private static final Policy PROBE =
+            Policy.of("~dev.ratelimit.jdbc.probe", TokenBucket.of(Rate.parse("1000/second")));
 
     private final RemoteStoreSettings settings;
     private final Transactions transactions;
     private final Runnable closed;
     private final OperatorLog operatorLog;
     private final Server health;
-    private final Combiner<Order, Executed> combiner = new Combiner<>(this::execute);
+
+    /** With what an order is to be combined does not matter: whoever has left is not asked about. */
+    private final Combiner<Order, Executed> combiner = new Combiner<>((waiting, areWanted) -> execute(waiting));
+
+    /** Of this instance, so that none waits for another one's probe. */
+    private final Charge probe;
 
     /**
      * Creates a database that is assumed to be healthy.
@@ -45,6 +48,7 @@ final class Database implements Servers, Server.Access {
         this.closed = closed;
         this.operatorLog = new OperatorLog(settings);
         this.health = new Server(this, settings, operatorLog);
+        this.probe = PROBE.charge(Long.toHexString(settings.random().nextLong()));
     }
 
     /**
@@ -89,12 +93,13 @@ final class Database implements Servers, Server.Access {
     /** A damaged row, perhaps another order's, says nothing about this order. */
     private CompletableFuture<Executed> again(Request sent, Order order, Throwable failure) {
         return SqlFailure.of(failure).reason() == JdbcStoreFailure.DAMAGED
-                ? execute(() -> List.of(order), sent::isWanted).thenApply(answers -> answers.get(0))
+                ? execute(() -> sent.isWanted() ? List.of(order) : List.of())
+                        .thenApply(answers -> answers.stream().findFirst().orElseThrow(Database::late))
                 : CompletableFuture.failedFuture(failure);
     }
 
     /** Executes what waits when there is a connection. Nothing is committed later than its callers wait. */
-    private CompletableFuture<List<Executed>> execute(Supplier<List<Order>> waiting, BooleanSupplier areWanted) {
+    private CompletableFuture<List<Executed>> execute(Supplier<List<Order>> waiting) {
         return transactions.run((decider, connection) -> {
             List<Order> orders = waiting.get();
             long began = settings.ticker().nanos();
@@ -102,10 +107,15 @@ final class Database implements Servers, Server.Access {
                     ? List.of()
                     : decider.execute(connection, orders, () -> {
                         if (settings.ticker().nanos() - began > settings.deadlineNanos()) {
-                            throw new SQLTimeoutException("the transaction took longer than anybody waits for it");
+                            throw late();
                         }
                     });
         });
+    }
+
+    /** Nothing was executed; those who have left by now have judged the database. */
+    private static StoreFailure late() {
+        return StoreFailure.stalled("the transaction took longer than anybody waits for it", null);
     }
 
     @Override
@@ -123,9 +133,14 @@ final class Database implements Servers, Server.Access {
         return transactions.title();
     }
 
+    /** Also checks the tables, which others may have replaced meanwhile. */
     @Override
     public CompletableFuture<?> probe() {
-        return execute(() -> List.of(new Order(Operation.CHARGE, List.of(PROBE), new Stamp(0, 0))), () -> true);
+        return transactions.run((decider, connection) -> {
+            decider.checkSchema(connection);
+            Order order = new Order(Operation.CHARGE, List.of(probe), new Stamp(0, 0));
+            return decider.execute(connection, List.of(order), () -> {});
+        });
     }
 
     @Override

@@ -25,6 +25,12 @@ enum Dialect {
         String insert(String table, int rows) {
             return super.insert(table + " as t", rows);
         }
+
+        /** A client that vanished keeps no lock; how long the others keep it is a setting of their sessions. */
+        @Override
+        String whenLocked() {
+            return "set_config('idle_in_transaction_session_timeout', '3000', true)";
+        }
     },
 
     /** 8 or newer. */
@@ -85,17 +91,12 @@ enum Dialect {
             }
         }
         throw new SQLFeatureNotSupportedException(
-                "rate limits can be kept in PostgreSQL, MySQL, MariaDB or H2, but this is " + product);
+                "rate limits can be kept in PostgreSQL, MySQL, MariaDB or H2, but this is " + product, "0A000");
     }
 
     /** The script that creates the tables, in this package's resources. */
     String script() {
         return "schema-" + name().toLowerCase(Locale.ROOT) + ".sql";
-    }
-
-    /** Whether rows that others insert beside locked ones wait, unless transactions are isolated as READ COMMITTED. */
-    boolean locksGaps() {
-        return this == MYSQL || this == MARIADB;
     }
 
     /** Whether {@link #write} is one statement for new rows and others; otherwise it is one for each. */
@@ -107,7 +108,13 @@ enum Dialect {
     String read(String table, int ids, boolean lock) {
         String rows = "select id, limits, state, idle_at from " + table + " where id in (" + list("?", ids) + ")"
                 + " order by id" + (lock ? " for update" : "");
-        return "select id, limits, state, idle_at from (" + rows + ") r union all select null, null, null, " + micros;
+        return "select id, limits, state, idle_at from (" + rows + ") r union all select null, "
+                + (lock ? whenLocked() : "null") + ", null, " + micros;
+    }
+
+    /** What a transaction that locks rows also does: a text. */
+    String whenLocked() {
+        return "null";
     }
 
     /** Writes new rows and rows that are locked; a new row that somebody else has inserted is not counted, or fails. */

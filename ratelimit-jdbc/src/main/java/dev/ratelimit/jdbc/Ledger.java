@@ -143,6 +143,10 @@ final class Ledger {
         Row row = row(RowCodec.id(charge));
         Row.Held held = row.heldBy(stamp.id());
         boolean concurrency = charge.policy().concurrency();
+        if (concurrency && held == null && stamp.micros() == 0 && !row.stored()) {
+            // nobody knows whether the charge was committed, or still is
+            row.insist();
+        }
         for (int number = 0; number < charge.policy().limits().size(); number++) {
             LimitAlgorithm paid = charge.policy().algorithms().get(number);
             Row.Kept kept = row.kept(charge.policy().rank(number));

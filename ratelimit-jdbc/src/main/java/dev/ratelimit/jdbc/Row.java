@@ -36,6 +36,7 @@ final class Row {
 
     private boolean stored;
     private boolean changed;
+    private boolean insisted;
     private long idleMicros;
     private long writtenMicros;
     private long aheadNanos;
@@ -75,7 +76,13 @@ final class Row {
 
     /** Whether there is something to write. */
     boolean changed() {
-        return changed && (stored || !kept.isEmpty());
+        return changed && (stored || insisted || !kept.isEmpty());
+    }
+
+    /** It is to be written even if it is empty, so that the transaction waits for one that is adding it. */
+    void insist() {
+        insisted = true;
+        changed = true;
     }
 
     /** When it was written, by the database's clock. */

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Executes orders on a table, in one transaction at the database's time. Thread-safe.
  *
  * <p>A {@link SQLException} means that nothing was executed, unless its state is {@link #UNKNOWN}. If a connection does not
- * commit by itself, and on MySQL and MariaDB isolates transactions as {@link Connection#TRANSACTION_READ_COMMITTED}, as its
+ * commit by itself, and isolates transactions as {@link Connection#TRANSACTION_READ_COMMITTED}, as its
  * pool should see to, there are three round trips: to read and lock, to write, and to commit; on MySQL and MariaDB one more if
  * some keys are new and others are not. A question alone, by a connection that commits by itself, is one.
  */
@@ -59,6 +59,9 @@ final class SqlDecider {
     private final RowCodec codec;
     private final int timeoutSeconds;
     private final @Nullable LongSupplier clock;
+
+    /** Below 0 until it is known. */
+    private volatile int isolation = -1;
 
     /**
      * Creates a decider.
@@ -107,12 +110,15 @@ final class SqlDecider {
                 throw new SQLSyntaxErrorException(
                         "the table " + table + " is of version " + version
                                 + ", but this version of ratelimit-jdbc works with version " + SCHEMA
-                                + ", of dev/ratelimit/jdbc/"
-                                + dialect.script(),
+                                + ", of dev/ratelimit/jdbc/" + dialect.script(),
                         OTHER_TABLE);
             }
         } catch (SQLException e) {
             throw explained(e);
+        } finally {
+            if (!connection.getAutoCommit()) {
+                connection.rollback();
+            }
         }
     }
 
@@ -318,8 +324,7 @@ final class SqlDecider {
 
     private <T> T inTransaction(Connection connection, Work<T> work) throws SQLException {
         boolean commits = connection.getAutoCommit();
-        int isolation =
-                dialect.locksGaps() ? connection.getTransactionIsolation() : Connection.TRANSACTION_READ_COMMITTED;
+        int isolation = isolation(connection);
         if (isolation > Connection.TRANSACTION_READ_COMMITTED) {
             connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
         }
@@ -345,11 +350,21 @@ final class SqlDecider {
         }
     }
 
+    /** That of the pool's connections. Asked once: a driver may ask the database. */
+    private int isolation(Connection connection) throws SQLException {
+        if (isolation < 0) {
+            isolation = connection.getTransactionIsolation();
+        }
+        return isolation;
+    }
+
     private static void commit(Connection connection) throws SQLException {
         try {
             connection.commit();
         } catch (SQLException e) {
-            boolean rolledBack = String.valueOf(e.getSQLState()).startsWith("40");
+            String state = String.valueOf(e.getSQLState());
+            // 40003: it is not known
+            boolean rolledBack = state.startsWith("40") && !state.equals("40003");
             throw rolledBack
                     ? e
                     : new SQLNonTransientConnectionException("it is not known whether it was committed", UNKNOWN, e);

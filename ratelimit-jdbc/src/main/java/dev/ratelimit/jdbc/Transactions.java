@@ -85,9 +85,11 @@ final class Transactions {
         try {
             int before = connection.getNetworkTimeout();
             connection.setNetworkTimeout(Runnable::run, timeoutSeconds * 1000 + GRACE_MILLIS);
-            T result = work.run(decider(connection), connection);
-            restore(connection, before);
-            return result;
+            try {
+                return work.run(decider(connection), connection);
+            } finally {
+                restore(connection, before);
+            }
         } finally {
             close(connection);
         }
@@ -104,8 +106,10 @@ final class Transactions {
     }
 
     /** Parameters and what stands before an at sign may be secret. */
-    private static String withoutSecrets(@Nullable String url) {
-        return url == null ? "" : url.replaceFirst("[?;].*", "").replaceFirst("//[^/]*@", "//");
+    static String withoutSecrets(@Nullable String url) {
+        String shown = url == null ? "" : url.replaceFirst("//.*@", "//").replaceFirst("[?;].*", "");
+        // a list of properties of the host
+        return shown.contains("(") ? "" : shown;
     }
 
     private static void restore(Connection connection, int networkTimeout) {

@@ -14,5 +14,5 @@ create table ratelimit (
 create index ratelimit_idle on ratelimit (idle_at);
 
 -- one row: the version of the table above; whoever removes idle rows locks it
-create table ratelimit_schema (version int not null primary key);
-insert into ratelimit_schema (version) values (1);
+create table ratelimit_schema (id int not null primary key, version int not null);
+insert into ratelimit_schema (id, version) values (1, 1);

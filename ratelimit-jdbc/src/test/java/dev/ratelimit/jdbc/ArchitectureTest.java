@@ -15,5 +15,11 @@ class ArchitectureTest {
             .should()
             .onlyDependOnClassesThat()
             .resideInAnyPackage(
-                    "java..", "org.jspecify..", "dev.ratelimit", "dev.ratelimit.algorithm", "dev.ratelimit.jdbc");
+                    "java..",
+                    "javax.sql",
+                    "org.jspecify..",
+                    "dev.ratelimit",
+                    "dev.ratelimit.algorithm",
+                    "dev.ratelimit.remote",
+                    "dev.ratelimit.jdbc");
 }

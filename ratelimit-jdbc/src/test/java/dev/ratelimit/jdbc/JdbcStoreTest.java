@@ -21,6 +21,7 @@ import dev.ratelimit.test.FakeTicker;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.DatabaseMetaData;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -48,6 +49,11 @@ class JdbcStoreTest {
     private SQLException failure = new SQLException();
 
     private String failing = "";
+    private String product = "";
+    private final List<String> changed = new ArrayList<>();
+
+    /** Whether a commit that fails has not been executed. */
+    private boolean rollsBack;
     private int commits;
 
     /** Whether transactions wait for a thread. */
@@ -93,15 +99,24 @@ class JdbcStoreTest {
         return type.cast(Proxy.newProxyInstance(
                 type.getClassLoader(), new Class<?>[] {type}, (proxy, method, arguments) -> {
                     if (method.getName().equals(failing)) {
-                        if (failing.equals("commit")) {
+                        if (failing.equals("commit") && !rollsBack) {
                             // only the answer gets lost
                             Object ignored = method.invoke(inside, arguments);
                         }
                         throw failure;
                     }
+                    if (method.getName().equals("setNetworkTimeout")) {
+                        changed.add(method.getName());
+                    }
+                    if (method.getName().equals("getDatabaseProductName") && !product.isEmpty()) {
+                        return product;
+                    }
                     commits += method.getName().equals("commit") ? 1 : 0;
                     try {
                         Object result = method.invoke(inside, arguments);
+                        if (result instanceof DatabaseMetaData server) {
+                            return proxy(DatabaseMetaData.class, server);
+                        }
                         return result instanceof Connection connection ? proxy(Connection.class, connection) : result;
                     } catch (InvocationTargetException e) {
                         throw e.getCause();
@@ -231,6 +246,73 @@ class JdbcStoreTest {
             assertThat(store.available()).isTrue();
             assertThat(store.decide(List.of(TEN.charge("k"))).admitted()).isTrue();
         }
+    }
+
+    @Test
+    void budgetOfAPolicyThatIsCalledProbe_isItsOwn() {
+        Policy probe = Policy.of("probe", FixedWindow.of(Rate.parse("10/hour")));
+        try (RemoteStore store = builder().build()) {
+            assertThat(store.decide(List.of(probe.charge("", 10))).admitted()).isTrue();
+            fail("prepareStatement", new SQLException("cannot execute in a read-only transaction", "25006"));
+            assertThatThrownBy(() -> store.decide(List.of(probe.charge())))
+                    .isInstanceOf(StoreUnavailableException.class);
+            failing = "";
+            time.advance(Duration.ofSeconds(5));
+            assertThat(store.available()).isTrue();
+            assertThat(store.decide(List.of(probe.charge())).admitted()).isFalse();
+        }
+    }
+
+    @Test
+    void connectionThatHasFailed_goesBackAsItCame() throws SQLException {
+        try (RateLimitStore store = builder().build()) {
+            assertThat(store.decide(List.of(TEN.charge("k"))).admitted()).isTrue();
+            changed.clear();
+            fail("prepareStatement", new SQLException("deadlock detected", "40P01"));
+            assertThatThrownBy(() -> store.decide(List.of(TEN.charge("k"))))
+                    .isInstanceOf(StoreUnavailableException.class);
+        }
+        // the time of the socket, for the transaction and as before
+        assertThat(changed).containsExactly("setNetworkTimeout", "setNetworkTimeout");
+    }
+
+    @Test
+    void databaseThatIsNotKnown_failsTheBuild() {
+        product = "Oracle";
+        assertThatThrownBy(() -> builder().build())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("Database cannot keep rate limits: rate limits can be kept in PostgreSQL, MySQL, MariaDB or H2,"
+                        + " but this is Oracle");
+    }
+
+    @Test
+    void failureOfCleaningUp_isLoggedOnce_andFewerRowsAreRemovedNext() {
+        Policy fast = Policy.of("fast", TokenBucket.of(Rate.parse("10/second")));
+        try (RateLimitStore store = builder().build()) {
+            for (int i = 0; i < 600; i++) {
+                assertThat(store.decide(List.of(fast.charge("" + i))).admitted())
+                        .isTrue();
+            }
+            fail("commit", new SQLException("canceling statement due to statement timeout", "57014"));
+            rollsBack = true;
+            time.advance(Duration.ofMinutes(3));
+            assertThat(rows()).isEqualTo(600);
+            failing = "";
+            time.advance(Duration.ofMinutes(2));
+            assertThat(rows()).isZero();
+        }
+    }
+
+    @Test
+    void title_hasNoSecrets() {
+        assertTitle("jdbc:postgresql://db:5432/app", "jdbc:postgresql://db:5432/app?user=u&password=secret");
+        assertTitle("jdbc:mysql://db/app", "jdbc:mysql://u:se?cret@db/app");
+        assertTitle("", "jdbc:mysql://(host=db,user=u,password=secret)/app");
+        assertTitle("jdbc:h2:mem:x", "jdbc:h2:mem:x;USER=u;PASSWORD=secret");
+    }
+
+    private static void assertTitle(String title, String url) {
+        assertThat(Transactions.withoutSecrets(url)).isEqualTo(title);
     }
 
     @Test

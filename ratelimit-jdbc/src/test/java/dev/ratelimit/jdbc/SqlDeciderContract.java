@@ -29,6 +29,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -424,6 +426,31 @@ abstract class SqlDeciderContract {
                 free = false;
             }
         }
+    }
+
+    @Test
+    void refund_chargeThatIsStillBeingCommitted_waitsForIt() throws Exception {
+        Order held = charge(THREE.charge("new", 2));
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        List<Future<?>> refund = new ArrayList<>();
+        Connection connection = database.borrow();
+        try {
+            decider.execute(connection, List.of(held), () -> {
+                refund.add(thread.submit(() -> execute(refund(held, 0))));
+                try {
+                    Object ignored = refund.get(0).get(300, TimeUnit.MILLISECONDS);
+                } catch (TimeoutException e) {
+                    // it waits, as it should
+                } catch (InterruptedException | ExecutionException e) {
+                    throw new IllegalStateException(e);
+                }
+            });
+            Object ignored = refund.get(0).get();
+        } finally {
+            thread.shutdown();
+            database.giveBack(connection);
+        }
+        assertThat(remaining(THREE, "new")).isEqualTo(3);
     }
 
     @Test
