@@ -17,6 +17,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import javax.sql.DataSource;
+import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -124,6 +126,13 @@ class YamlSnippetsTest {
         start(yaml, properties);
     }
 
+    /** No database, without which a store starts, too. */
+    private static DataSource nowhere() {
+        JdbcDataSource connections = new JdbcDataSource();
+        connections.setUrl("jdbc:h2:tcp://127.0.0.1:1/nowhere");
+        return connections;
+    }
+
     private static void start(String yaml, Properties properties) {
         WebApplicationContextRunner runner = new WebApplicationContextRunner()
                 .withInitializer(
@@ -132,7 +141,8 @@ class YamlSnippetsTest {
                 .withPropertyValues(properties.entrySet().stream()
                         .map(entry -> entry.getKey() + "=" + entry.getValue())
                         .toArray(String[]::new))
-                .withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=1");
+                .withPropertyValues("spring.data.redis.host=127.0.0.1", "spring.data.redis.port=1")
+                .withBean(DataSource.class, YamlSnippetsTest::nowhere);
         for (String key : names(KEY_BEAN, yaml)) {
             runner = runner.withBean(key, KeyResolver.class, () -> request -> "key");
         }
