@@ -54,6 +54,7 @@ class JdbcStoreTest {
 
     /** Whether a commit that fails has not been executed. */
     private boolean rollsBack;
+
     private int commits;
 
     /** Whether transactions wait for a thread. */
@@ -281,8 +282,9 @@ class JdbcStoreTest {
         product = "Oracle";
         assertThatThrownBy(() -> builder().build())
                 .isInstanceOf(IllegalStateException.class)
-                .hasMessage("Database cannot keep rate limits: rate limits can be kept in PostgreSQL, MySQL, MariaDB or H2,"
-                        + " but this is Oracle");
+                .hasMessage(
+                        "Database cannot keep rate limits: rate limits can be kept in PostgreSQL, MySQL, MariaDB or H2,"
+                                + " but this is Oracle");
     }
 
     @Test

@@ -57,7 +57,8 @@ class JdbcStoreConfiguration {
                 .maxConnections(settings.maxConnections())
                 .cleanUpInterval(settings.cleanUpInterval())
                 .notation(beans.getBeanProvider(LimitNotation.class).getIfAvailable(() -> LimitNotation.STANDARD));
-        StoreObserver observer = RemoteStoreConfiguration.configure(builder, settings, properties.onStoreFailure(), beans);
+        StoreObserver observer =
+                RemoteStoreConfiguration.configure(builder, settings, properties.onStoreFailure(), beans);
         try {
             JdbcStore store = builder.build();
             observer.watch(store);
@@ -116,7 +117,8 @@ class JdbcStoreConfiguration {
                 ObjectProvider<DataSource> all,
                 RateLimitProperties properties) {
             RateLimitProperties.Jdbc store = properties.store().jdbc();
-            if (store.initializeSchema() == InitializeSchema.ALWAYS && !store.table().equals(TABLE)) {
+            if (store.initializeSchema() == InitializeSchema.ALWAYS
+                    && !store.table().equals(TABLE)) {
                 throw new RateLimitConfigurationException(
                         "ratelimit.store.jdbc.initialize-schema",
                         "always",
@@ -129,7 +131,8 @@ class JdbcStoreConfiguration {
             settings.setMode(
                     script == null
                             ? DatabaseInitializationMode.NEVER
-                            : DatabaseInitializationMode.valueOf(store.initializeSchema().name()));
+                            : DatabaseInitializationMode.valueOf(
+                                    store.initializeSchema().name()));
             settings.setSchemaLocations(script == null ? List.of() : List.of("classpath:" + script));
             // the tables are there from the second start on
             settings.setContinueOnError(true);

@@ -107,7 +107,9 @@ class RateLimitObservabilityConfiguration {
     /** Metrics of the store in a database, if there are the store and a registry. */
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({MeterRegistry.class, JdbcStore.class})
-    @ConditionalOnBean(name = RemoteStoreConfiguration.STORE, value = {MeterRegistry.class, JdbcStore.class})
+    @ConditionalOnBean(
+            name = RemoteStoreConfiguration.STORE,
+            value = {MeterRegistry.class, JdbcStore.class})
     static class JdbcStoreMetrics {
 
         @Bean("dev.ratelimit.storeMeters")

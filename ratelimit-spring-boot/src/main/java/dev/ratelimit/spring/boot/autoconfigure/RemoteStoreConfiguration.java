@@ -68,7 +68,9 @@ class RemoteStoreConfiguration {
         RateLimitProperties.Remote settings = properties.store().remote();
         if (settings == null) {
             throw new RateLimitConfigurationException(
-                    TYPE, "memory", "must be what it was when code was generated ahead of time, and was not memory then");
+                    TYPE,
+                    "memory",
+                    "must be what it was when code was generated ahead of time, and was not memory then");
         }
         return settings;
     }

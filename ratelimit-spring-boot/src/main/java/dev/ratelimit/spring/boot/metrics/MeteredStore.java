@@ -35,7 +35,9 @@ public final class MeteredStore extends ForwardingStore {
             case "dev.ratelimit.redis.RedisStore" -> "redis";
             case "dev.ratelimit.jdbc.JdbcStore" -> "jdbc";
             case "dev.ratelimit.lease.LeasingStore" ->
-                type == RateLimitProperties.Store.Type.MEMORY ? "custom" : type.name().toLowerCase(Locale.ROOT);
+                type == RateLimitProperties.Store.Type.MEMORY
+                        ? "custom"
+                        : type.name().toLowerCase(Locale.ROOT);
             default -> "custom";
         };
     }

@@ -15,7 +15,11 @@ record StoreSettings(String type) {
 
     /** Checks what all of these stores have. */
     void check(RateLimitProperties.Remote store) {
-        check("deadline", store.deadline(), isTime(store.deadline()), "must be above 0 and at most 1h; write " + (type.equals("redis") ? "50ms" : "250ms"));
+        check(
+                "deadline",
+                store.deadline(),
+                isTime(store.deadline()),
+                "must be above 0 and at most 1h; write " + (type.equals("redis") ? "50ms" : "250ms"));
         check("max-in-flight", store.maxInFlight(), store.maxInFlight() >= 1, "must be at least 1; write 256");
         check(
                 "failures",
